@@ -1,1 +1,10 @@
-//! What a node can do.
+//! What a node can do: execution modules, targeting, renderers, outputters. Synchronous, and without a socket: whatever
+//! a function may touch arrives in [`Ctx`].
+
+pub mod context;
+pub mod fault;
+pub mod host;
+pub mod modules;
+
+pub use context::{Call, Ctx, Master};
+pub use fault::{Fault, Reply, Returned};

@@ -1,1 +1,5 @@
-//! Keys.
+//! Who a node is: its key pair, the keys it knows and trusts, and the group key of publications.
+
+pub mod identity;
+
+pub use identity::{Identity, PublicKey};

@@ -14,6 +14,7 @@ use std::hash::{Hash, Hasher};
 
 pub use json::{JsonStyle, parse_json};
 pub use map::Map;
+pub use python::{float_repr, str_repr};
 
 /// One value. The variants are those of Python's plain data.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,79 @@
+//! Everything that a function may touch.
+
+use super::Fault;
+use super::host::Host;
+use crate::wire::record::Arguments;
+use crate::wire::value::{Map, Value};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The world of one call. A function reaches host, master and configuration through this alone, so that a test can give
+/// it another world.
+pub struct Ctx<'a> {
+    pub host: &'a dyn Host,
+    pub master: &'a dyn Master,
+    /// The grains of this minion.
+    pub grains: &'a Map,
+    /// The pillar of this minion.
+    pub pillar: &'a Map,
+    /// The configuration, defaults filled in: what Salt calls `__opts__`.
+    pub opts: &'a Map,
+    pub call: &'a Call,
+    /// Raised when the job was killed: a function that loops looks at it.
+    pub cancelled: &'a AtomicBool,
+    /// What the functions of a job leave for each other and for the return (Salt's `__context__`).
+    pub scratch: RefCell<Map>,
+}
+
+impl Ctx<'_> {
+    /// Calls another execution function, as `__salt__['mod.fun'](...)` does.
+    pub fn run(&self, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
+        super::modules::call(self, fun, arguments).map(|returned| returned.value)
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// An option of the configuration.
+    pub fn opt(&self, name: &str) -> Option<&Value> {
+        self.opts.at(name)
+    }
+}
+
+/// The job that a call belongs to: what Salt passes on as `__pub_*`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Call {
+    /// The function as the user wrote it, `mod.fun`.
+    pub fun: String,
+    /// Twenty digits; empty for a call without a job.
+    pub jid: String,
+    pub tgt: Value,
+    pub tgt_type: String,
+    /// Where else the return goes (`--return`).
+    pub ret: String,
+    pub user: String,
+    pub metadata: Option<Value>,
+}
+
+/// The way to the master, for functions that need one. A node without a master answers each with a clear fault.
+pub trait Master: Sync {
+    /// Puts an event on the master's bus; true when the master has taken it.
+    fn fire_event(&self, tag: &str, data: Map) -> Result<(), Fault>;
+    /// Asks the daemon of this minion to do something that only it can (`refresh`, `reload`): the name of the local
+    /// event and its data.
+    fn tell_minion(&self, tag: &str, data: Map) -> Result<(), Fault>;
+}
+
+/// For `salt-call --local` and tests: there is no master.
+pub struct NoMaster;
+
+impl Master for NoMaster {
+    fn fire_event(&self, _tag: &str, _data: Map) -> Result<(), Fault> {
+        Err(Fault::execution("no master: this call runs locally"))
+    }
+
+    fn tell_minion(&self, _tag: &str, _data: Map) -> Result<(), Fault> {
+        Err(Fault::execution("no minion daemon: this call runs locally"))
+    }
+}

@@ -1,0 +1,127 @@
+//! The machine below a function: processes, files, users and the clock.
+//!
+//! [`Host`] has three kinds: the real machine, a fake for tests in which a command that nobody scripted fails loudly,
+//! and a read-only view under which a state in test mode cannot change anything.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// What a function may do to the machine it runs on.
+pub trait Host: Sync {
+    /// Runs a command that may change the machine, to its end or to its timeout.
+    fn run(&self, command: &Command) -> io::Result<Finished>;
+    /// Runs a command that only asks; a read-only host allows it.
+    fn query(&self, command: &Command) -> io::Result<Finished>;
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// Replaces a file whole: written beside it, owned and moded, then renamed. Never seen half-written.
+    fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()>;
+    /// Without following a link at the end of the path.
+    fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// The names in a folder, sorted.
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
+    /// Removes a file, a link or an empty folder.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn make_folder(&self, path: &Path, mode: u32) -> io::Result<()>;
+    fn now(&self) -> SystemTime;
+    fn sleep(&self, time: Duration);
+    fn env(&self, name: &str) -> Option<String>;
+    /// The account with this name.
+    fn user(&self, name: &str) -> io::Result<Option<User>>;
+    /// The account with this number.
+    fn user_by_uid(&self, uid: u32) -> io::Result<Option<User>>;
+    fn group(&self, name: &str) -> io::Result<Option<u32>>;
+    /// The first executable with this name in PATH.
+    fn which(&self, program: &str) -> Option<PathBuf>;
+    fn kill(&self, pid: i32, signal: i32) -> io::Result<()>;
+}
+
+/// A process to run: an argument list, never a line for a shell (who wants a shell names it).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Command {
+    pub argv: Vec<String>,
+    pub cwd: Option<PathBuf>,
+    /// Set on top of the inherited environment; `None` removes.
+    pub env: BTreeMap<String, Option<String>>,
+    /// Start from an empty environment.
+    pub clean_env: Choice,
+    pub stdin: Option<Vec<u8>>,
+    /// Run as this user: uid, gid, its supplementary groups.
+    pub runas: Option<User>,
+    /// Overrides the gid and groups of `runas`.
+    pub group: Option<u32>,
+    pub umask: Option<u32>,
+    /// Past it the whole process group is killed and `Finished::timed_out` says so.
+    pub timeout: Option<Duration>,
+    /// Standard error goes where standard output goes, in order.
+    pub merge_stderr: Choice,
+    /// Left to itself: not waited for, its output dropped.
+    pub background: Choice,
+}
+
+/// A yes or no that says which at the place where it stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    #[default]
+    No,
+    Yes,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finished {
+    pub pid: u32,
+    /// The exit code, or minus the signal that ended it.
+    pub code: i32,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub timed_out: Choice,
+}
+
+/// Owner and mode of a file that is written; nothing: as the file had, else the process's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Attributes {
+    pub mode: Option<u32>,
+    pub uid: Option<u32>,
+    pub gid: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stat {
+    pub kind: FileKind,
+    /// Permission bits, with setuid, setgid and sticky.
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    pub size: u64,
+    pub modified: SystemTime,
+    pub inode: u64,
+    pub device: u64,
+    pub links: u64,
+    /// Where a symbolic link points.
+    pub target: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    File,
+    Folder,
+    Link,
+    Fifo,
+    Socket,
+    CharDevice,
+    BlockDevice,
+}
+
+/// An account of the machine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct User {
+    pub name: String,
+    pub uid: u32,
+    pub gid: u32,
+    pub home: PathBuf,
+    pub shell: PathBuf,
+    /// All groups it is in, the first one too.
+    pub groups: Vec<u32>,
+}
