@@ -207,7 +207,7 @@ impl Bound {
     }
 
     /// The next field's value, as the type the record declares. Called by the macro, once per field, in order.
-    pub fn next<T: Argument>(&mut self) -> Result<T, ArgumentError> {
+    pub fn field<T: Argument>(&mut self) -> Result<T, ArgumentError> {
         let value = self.values.next().unwrap_or_default();
         let name = self.fields.get(self.at).map_or("", Field::name);
         self.at += 1;
@@ -402,7 +402,7 @@ macro_rules! record {
 
             #[allow(unused_variables)]
             fn take(from: &mut $crate::wire::record::Bound) -> Result<Self, $crate::wire::record::ArgumentError> {
-                Ok($name { $( $field: from.next::<$kind>()?, )* })
+                Ok($name { $( $field: from.field::<$kind>()?, )* })
             }
         }
     };
