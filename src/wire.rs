@@ -1,4 +1,10 @@
 //! What goes between nodes: values, messages, seals, sessions, and the one file that knows NNG.
 
+pub mod cbor;
+pub mod frame;
+pub mod handshake;
+pub mod publication;
 pub mod record;
+pub mod seal;
+pub mod session;
 pub mod value;
