@@ -3,6 +3,9 @@
 pub mod cbor;
 pub mod frame;
 pub mod handshake;
+pub mod link;
+pub mod message;
+pub mod nng;
 pub mod publication;
 pub mod record;
 pub mod seal;

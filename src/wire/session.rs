@@ -11,7 +11,7 @@
 
 use super::cbor::Bytes;
 use super::frame::{VERSION, kind};
-use super::seal::{Key, NONCE_BYTES, Shared, TAG_BYTES, random};
+use super::seal::{NONCE_BYTES, Shared, TAG_BYTES, random};
 use serde::{Deserialize, Serialize};
 
 const RANDOM: usize = 16;
@@ -157,6 +157,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::seal::Key;
 
     fn pair() -> (Session, Session) {
         let (up, down) = (Key::random(), Key::random());
