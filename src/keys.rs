@@ -1,5 +1,7 @@
 //! Who a node is: its key pair, the keys it knows and trusts, and the group key of publications.
 
 pub mod identity;
+pub mod store;
 
 pub use identity::{Identity, PublicKey};
+pub use store::{KeyStore, Standing};
