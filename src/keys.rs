@@ -2,5 +2,7 @@
 
 pub mod epoch;
 pub mod identity;
+pub mod store;
 
 pub use identity::{Identity, PublicKey};
+pub use store::{KeyStore, Standing};
