@@ -1,1 +1,2 @@
 //! The programs.
+pub mod master;
