@@ -5,6 +5,7 @@ pub mod context;
 pub mod fault;
 pub mod host;
 pub mod modules;
+pub mod renderers;
 
 pub use context::{Call, Ctx, Master};
 pub use fault::{Fault, Reply, Returned};
