@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod key;
+pub mod master;
 
 use cli::Exit;
 
