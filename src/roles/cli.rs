@@ -30,6 +30,8 @@ pub enum Stop {
     Shown(String),
     /// The command line is wrong: one sentence that says what.
     Usage(String),
+    /// The words of a compound command do not fit its functions.
+    Incomplete(String),
     /// It asks for something that this version does not have: one sentence.
     Lacking(String),
 }
@@ -45,6 +47,10 @@ impl Stop {
             Stop::Usage(sentence) => {
                 eprintln!("{program}: error: {sentence}");
                 Exit::Usage
+            }
+            Stop::Incomplete(sentence) => {
+                eprintln!("{program}: error: {sentence}");
+                Exit::Incomplete
             }
             Stop::Lacking(sentence) => {
                 eprintln!("{program}: {sentence}");
