@@ -5,6 +5,7 @@
 //! struct its own options in the one form that argh takes.
 
 pub mod arguments;
+pub mod display;
 pub mod exit;
 pub mod help;
 pub mod lacking;
@@ -17,6 +18,7 @@ pub mod salt_key;
 pub mod salt_run;
 pub mod versions;
 
+pub use display::Display;
 pub use exit::Exit;
 pub use line::{Group, Line, Program, group};
 

@@ -23,6 +23,9 @@ fn run(value: &Value, style: &Style, depth: usize) -> Result<String, Unfit> {
         _ => {}
     }
     let hosts = unwrapped(value).as_map().ok_or_else(|| Unfit("states come by minion".to_owned()))?;
+    if !hosts.is_empty() && hosts.values().all(|answer| answer.as_map().is_some_and(has_no_states)) {
+        return Err(Unfit("there are no states in it".to_owned()));
+    }
     let masters = hosts.keys().filter(|key| key.as_str().is_some_and(|key| key.ends_with("_master"))).count();
     let orchestration = masters == 1 && hosts.contains("retcode");
     let shown: Vec<String> = hosts
@@ -91,6 +94,11 @@ fn minion(host: &str, answer: &Value, style: &Style, depth: usize) -> Minion {
     }
     out.insert(0, colors.paint(color, &format!("{}:", harmless(host))));
     Minion { text: out.join("\n"), changed }
+}
+
+/// True for an answer that is data of another kind; a run of no states at all is a run.
+fn has_no_states(answer: &Map) -> bool {
+    !answer.is_empty() && answer.iter().all(|(tag, state)| State::of(tag, state).is_none())
 }
 
 /// What stands among the states and is none.
