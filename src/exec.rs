@@ -5,6 +5,7 @@ pub mod context;
 pub mod fault;
 pub mod host;
 pub mod modules;
+pub mod outputters;
 pub mod regex;
 pub mod renderers;
 pub mod target;
