@@ -5,6 +5,10 @@ pub mod context;
 pub mod fault;
 pub mod host;
 pub mod modules;
+pub mod outputters;
+pub mod regex;
+pub mod renderers;
+pub mod target;
 
 pub use context::{Call, Ctx, Master};
 pub use fault::{Fault, Reply, Returned};

@@ -1,5 +1,8 @@
 //! Who a node is: its key pair, the keys it knows and trusts, and the group key of publications.
 
+pub mod epoch;
 pub mod identity;
+pub mod store;
 
 pub use identity::{Identity, PublicKey};
+pub use store::{KeyStore, Standing};

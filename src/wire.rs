@@ -1,4 +1,13 @@
 //! What goes between nodes: values, messages, seals, sessions, and the one file that knows NNG.
 
+pub mod cbor;
+pub mod frame;
+pub mod handshake;
+pub mod link;
+pub mod message;
+pub mod nng;
+pub mod publication;
 pub mod record;
+pub mod seal;
+pub mod session;
 pub mod value;

@@ -1,0 +1,3 @@
+//! Renderers: what turns the text of an SLS, pillar or configuration file into data or into other text.
+
+pub mod yaml;

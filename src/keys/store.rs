@@ -1,0 +1,467 @@
+//! The keys that a master knows: one PEM file per minion, named by its id, in the folder of its standing.
+//!
+//! The folders are Salt's (`minions`, `minions_pre`, `minions_rejected`, `minions_denied`), so that what an admin does
+//! with files by hand counts too. Every change is one rename: a reader sees the old file or the new one. What is no
+//! regular file with a valid id for its name is not there.
+
+use super::identity::{KeyError, PublicKey};
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// What the admin, or a rule of theirs, has decided on a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Standing {
+    /// A minion of this master.
+    Accepted,
+    /// Nobody has decided yet.
+    Pending,
+    /// Turned away.
+    Rejected,
+    /// Came under an id that belongs to another key.
+    Denied,
+}
+
+/// What is known of an id together with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Nobody has come under this id.
+    Unknown,
+    /// This very key.
+    Is(Standing),
+    /// The id belongs to another key, which has this standing.
+    Taken(Standing),
+}
+
+/// What became of a key that came for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pended {
+    Written,
+    /// The id already waits, with this key or another one.
+    Waiting,
+    /// As many wait as may; see [`KeyStore::open`].
+    Full,
+}
+
+/// All accepted keys at one moment.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    pub keys: HashMap<String, PublicKey>,
+    /// Files that hold no usable key, to be told to the admin.
+    pub unusable: Vec<KeyError>,
+}
+
+/// When the folders last changed; see [`KeyStore::stamp`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    changed: [Option<(i64, i64)>; 4],
+    settled: bool,
+}
+
+/// Why the store did not do what it was asked.
+#[derive(Debug)]
+pub enum StoreError {
+    /// No file may have this name.
+    Id(String),
+    /// No such key in this standing.
+    Missing {
+        id: String,
+        standing: Standing,
+    },
+    Key(KeyError),
+}
+
+/// The `pki_dir` of a master.
+#[derive(Clone, Debug)]
+pub struct KeyStore {
+    folder: PathBuf,
+    pending_max: usize,
+}
+
+/// The kernel stamps changes with a clock that ticks this often at the slowest: two changes closer together look alike.
+const CLOCK_TICK: Duration = Duration::from_millis(20);
+
+impl Standing {
+    /// In the order in which Salt names them to programs.
+    pub const ALL: [Standing; 4] = [Standing::Pending, Standing::Rejected, Standing::Accepted, Standing::Denied];
+
+    /// The folder below `pki_dir`, which is also the name in Salt's data.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Standing::Accepted => "minions",
+            Standing::Pending => "minions_pre",
+            Standing::Rejected => "minions_rejected",
+            Standing::Denied => "minions_denied",
+        }
+    }
+}
+
+impl KeyStore {
+    /// The store below a `pki_dir`. At most `pending_max` keys wait for a decision: whoever can connect can make one.
+    pub fn open(pki_dir: &Path, pending_max: usize) -> KeyStore {
+        KeyStore { folder: pki_dir.to_owned(), pending_max }
+    }
+
+    pub fn pki_dir(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes the folders that are missing, readable by their owner alone.
+    pub fn make_folders(&self) -> Result<(), StoreError> {
+        for standing in Standing::ALL {
+            let folder = self.folder.join(standing.folder());
+            DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| io_error(&folder, error))?;
+        }
+        Ok(())
+    }
+
+    /// The ids in this standing, sorted without regard to case, as Salt lists them.
+    pub fn list(&self, standing: Standing) -> Result<Vec<String>, StoreError> {
+        let mut ids = self.ids(standing)?.collect::<Result<Vec<String>, StoreError>>()?;
+        ids.sort_by_cached_key(|id| (id.to_lowercase(), id.clone()));
+        Ok(ids)
+    }
+
+    /// The key of an id in this standing.
+    pub fn key(&self, standing: Standing, id: &str) -> Result<PublicKey, StoreError> {
+        let path = self.path(standing, id)?;
+        if !is_key_file(&path) {
+            return Err(StoreError::Missing { id: id.to_owned(), standing });
+        }
+        PublicKey::load(&path).map_err(StoreError::Key)
+    }
+
+    /// What is known of an id that shows this key. A rejection weighs more than an acceptance, should an admin have left
+    /// both. A file that holds no key belongs to nobody: the id counts as taken.
+    pub fn standing(&self, id: &str, key: &PublicKey) -> Result<Known, StoreError> {
+        for standing in [Standing::Rejected, Standing::Accepted, Standing::Pending] {
+            match self.key(standing, id) {
+                Ok(found) if found == *key => return Ok(Known::Is(standing)),
+                Ok(_) | Err(StoreError::Key(KeyError::Form { .. })) => return Ok(Known::Taken(standing)),
+                Err(StoreError::Missing { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        match self.key(Standing::Denied, id) {
+            Ok(found) if found == *key => Ok(Known::Is(Standing::Denied)),
+            _ => Ok(Known::Unknown),
+        }
+    }
+
+    /// Lets a new key wait. Not synced to disk: a key that is lost in a crash comes again by itself.
+    pub fn put_pending(&self, id: &str, key: &PublicKey) -> Result<Pended, StoreError> {
+        let path = self.path(Standing::Pending, id)?;
+        if path.symlink_metadata().is_ok() {
+            return Ok(Pended::Waiting);
+        }
+        if self.ids(Standing::Pending)?.take(self.pending_max).count() >= self.pending_max {
+            return Ok(Pended::Full);
+        }
+        let new = self.write_beside(Standing::Pending, key, Disk::Later)?;
+        // A link never replaces: of two that come at once, one waits.
+        let linked = fs::hard_link(&new, &path);
+        let _ = fs::remove_file(&new);
+        match linked {
+            Ok(()) => Ok(Pended::Written),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Pended::Waiting),
+            Err(error) => Err(io_error(&path, error)),
+        }
+    }
+
+    /// Accepts a key that nobody has to look at first, because a rule says so.
+    pub fn put_accepted(&self, id: &str, key: &PublicKey) -> Result<(), StoreError> {
+        let path = self.path(Standing::Accepted, id)?;
+        let new = self.write_beside(Standing::Accepted, key, Disk::Now)?;
+        fs::rename(&new, &path).map_err(|error| io_error(&path, error))?;
+        self.sync_folder(Standing::Accepted)?;
+        self.forget(Standing::Pending, id)
+    }
+
+    /// Keeps the latest key that came under a taken id, for the admin to see.
+    pub fn deny(&self, id: &str, key: &PublicKey) -> Result<(), StoreError> {
+        let path = self.path(Standing::Denied, id)?;
+        let new = self.write_beside(Standing::Denied, key, Disk::Later)?;
+        fs::rename(&new, &path).map_err(|error| io_error(&path, error))
+    }
+
+    /// Accepts the key of an id that has another standing. It takes the place of the one accepted before, if any.
+    pub fn accept(&self, id: &str, from: Standing) -> Result<PublicKey, StoreError> {
+        let key = self.key(from, id)?;
+        self.change(id, from, Standing::Accepted)?;
+        Ok(key)
+    }
+
+    /// Rejects the key of an id that has another standing.
+    pub fn reject(&self, id: &str, from: Standing) -> Result<(), StoreError> {
+        self.change(id, from, Standing::Rejected)
+    }
+
+    /// Removes the key of an id: whoever shows it is a stranger again.
+    pub fn delete(&self, id: &str, from: Standing) -> Result<(), StoreError> {
+        let path = self.path(from, id)?;
+        if !is_key_file(&path) {
+            return Err(StoreError::Missing { id: id.to_owned(), standing: from });
+        }
+        fs::remove_file(&path).map_err(|error| io_error(&path, error))?;
+        self.sync_folder(from)
+    }
+
+    /// All accepted keys, read from their files: some 10,000 in a fifth of a second.
+    pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let mut snapshot = Snapshot::default();
+        for id in self.ids(Standing::Accepted)? {
+            let id = id?;
+            match self.key(Standing::Accepted, &id) {
+                Ok(key) => {
+                    snapshot.keys.insert(id, key);
+                }
+                // Deleted since the folder was read.
+                Err(StoreError::Missing { .. }) => {}
+                Err(StoreError::Key(error)) => snapshot.unusable.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(snapshot)
+    }
+
+    /// The state of the folders, to be taken before they are read; see [`KeyStore::changed`].
+    pub fn stamp(&self) -> Stamp {
+        let modified = Standing::ALL.map(|standing| fs::metadata(self.folder.join(standing.folder())).ok());
+        let settled = modified.iter().flatten().all(|meta| {
+            meta.modified().is_ok_and(|time| SystemTime::now().duration_since(time).unwrap_or_default() > CLOCK_TICK)
+        });
+        Stamp { changed: modified.map(|meta| meta.map(|meta| (meta.mtime(), meta.mtime_nsec()))), settled }
+    }
+
+    /// True when a key may have come, gone or moved since the stamp, by whatever hand. Four looks at folders; a key file
+    /// that was overwritten in place is not noticed.
+    pub fn changed(&self, since: &Stamp) -> bool {
+        !since.settled || self.stamp().changed != since.changed
+    }
+
+    fn ids(&self, standing: Standing) -> Result<impl Iterator<Item = Result<String, StoreError>> + use<>, StoreError> {
+        let folder = self.folder.join(standing.folder());
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => Some(entries),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(io_error(&folder, error)),
+        };
+        Ok(entries.into_iter().flatten().filter_map(move |entry| match entry {
+            Ok(entry) if entry.file_type().is_ok_and(|kind| kind.is_file()) => {
+                entry.file_name().into_string().ok().filter(|id| valid_id(id)).map(Ok)
+            }
+            Ok(_) => None,
+            Err(error) => Some(Err(io_error(&folder, error))),
+        }))
+    }
+
+    fn path(&self, standing: Standing, id: &str) -> Result<PathBuf, StoreError> {
+        if !valid_id(id) {
+            return Err(StoreError::Id(id.to_owned()));
+        }
+        Ok(self.folder.join(standing.folder()).join(id))
+    }
+
+    fn change(&self, id: &str, from: Standing, to: Standing) -> Result<(), StoreError> {
+        let (old, new) = (self.path(from, id)?, self.path(to, id)?);
+        if !is_key_file(&old) {
+            return Err(StoreError::Missing { id: id.to_owned(), standing: from });
+        }
+        self.make_folders()?;
+        fs::rename(&old, &new).map_err(|error| io_error(&old, error))?;
+        self.sync_folder(to)?;
+        self.sync_folder(from)
+    }
+
+    fn forget(&self, standing: Standing, id: &str) -> Result<(), StoreError> {
+        match self.delete(id, standing) {
+            Err(StoreError::Missing { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Writes a key to a file with no id's name, in the folder where it will be renamed.
+    fn write_beside(&self, standing: Standing, key: &PublicKey, disk: Disk) -> Result<PathBuf, StoreError> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        self.make_folders()?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.join(standing.folder()).join(format!(".new.{}.{number}", std::process::id()));
+        let _ = fs::remove_file(&path);
+        let written = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path).and_then(|mut file| {
+            file.write_all(key.to_pem().as_bytes())?;
+            match disk {
+                Disk::Now => file.sync_all(),
+                Disk::Later => Ok(()),
+            }
+        });
+        written.map_err(|error| io_error(&path, error))?;
+        Ok(path)
+    }
+
+    fn sync_folder(&self, standing: Standing) -> Result<(), StoreError> {
+        let folder = self.folder.join(standing.folder());
+        File::open(&folder).and_then(|opened| opened.sync_all()).map_err(|error| io_error(&folder, error))
+    }
+}
+
+/// Whether a file must be on disk before the call returns.
+#[derive(Clone, Copy)]
+enum Disk {
+    Now,
+    Later,
+}
+
+/// An id names a file, appears in paths, tags and on terminals: text of 1 to 255 bytes without a slash of either kind,
+/// without control characters, and not hidden.
+pub fn valid_id(id: &str) -> bool {
+    (1..=255).contains(&id.len())
+        && !id.starts_with('.')
+        && !id.chars().any(|c| c == '/' || c == '\\' || c.is_control())
+}
+
+fn is_key_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_file())
+}
+
+fn io_error(path: &Path, error: io::Error) -> StoreError {
+    StoreError::Key(KeyError::Io { path: path.to_owned(), error })
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Id(id) => write!(
+                f,
+                "{id:?} is no minion id: 1 to 255 bytes, no slash, backslash or control character, no dot in front"
+            ),
+            StoreError::Missing { id, standing } => write!(f, "no key of {id} in {}", standing.folder()),
+            StoreError::Key(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Identity;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("halite-store-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            Folder(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn key() -> PublicKey {
+        Identity::generate().public()
+    }
+
+    #[test]
+    fn a_key_goes_through_its_standings() {
+        let folder = Folder::new("life");
+        let store = KeyStore::open(&folder.0, 10);
+        let (mine, other) = (key(), key());
+        assert_eq!(store.list(Standing::Pending).unwrap(), Vec::<String>::new());
+        assert_eq!(store.standing("web1", &mine).unwrap(), Known::Unknown);
+        assert_eq!(store.put_pending("web1", &mine).unwrap(), Pended::Written);
+        assert_eq!(store.put_pending("web1", &other).unwrap(), Pended::Waiting);
+        assert_eq!(store.standing("web1", &mine).unwrap(), Known::Is(Standing::Pending));
+        assert_eq!(store.standing("web1", &other).unwrap(), Known::Taken(Standing::Pending));
+        assert_eq!(store.accept("web1", Standing::Pending).unwrap(), mine);
+        assert_eq!(store.standing("web1", &mine).unwrap(), Known::Is(Standing::Accepted));
+        assert_eq!(store.list(Standing::Pending).unwrap(), Vec::<String>::new());
+        store.deny("web1", &other).unwrap();
+        assert_eq!(store.standing("web1", &other).unwrap(), Known::Taken(Standing::Accepted));
+        assert_eq!(store.key(Standing::Denied, "web1").unwrap(), other);
+        store.reject("web1", Standing::Accepted).unwrap();
+        assert_eq!(store.standing("web1", &mine).unwrap(), Known::Is(Standing::Rejected));
+        store.delete("web1", Standing::Rejected).unwrap();
+        assert_eq!(store.standing("web1", &mine).unwrap(), Known::Unknown);
+        assert_eq!(store.standing("web1", &other).unwrap(), Known::Is(Standing::Denied));
+        assert!(matches!(store.delete("web1", Standing::Rejected), Err(StoreError::Missing { .. })));
+        assert!(matches!(store.accept("web1", Standing::Pending), Err(StoreError::Missing { .. })));
+    }
+
+    #[test]
+    fn waiting_keys_are_bounded_and_nothing_is_left_behind() {
+        let folder = Folder::new("bound");
+        let store = KeyStore::open(&folder.0, 2);
+        assert_eq!(store.put_pending("a", &key()).unwrap(), Pended::Written);
+        assert_eq!(store.put_pending("b", &key()).unwrap(), Pended::Written);
+        assert_eq!(store.put_pending("c", &key()).unwrap(), Pended::Full);
+        store.accept("a", Standing::Pending).unwrap();
+        assert_eq!(store.put_pending("c", &key()).unwrap(), Pended::Written);
+        let mut names: Vec<String> = fs::read_dir(folder.0.join("minions_pre"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["b", "c"]);
+    }
+
+    #[test]
+    fn odd_files_are_not_there_and_broken_ones_are_named() {
+        let folder = Folder::new("odd");
+        let store = KeyStore::open(&folder.0, 10);
+        store.put_accepted("Beta", &key()).unwrap();
+        store.put_accepted("alpha", &key()).unwrap();
+        let accepted = folder.0.join("minions");
+        fs::create_dir(accepted.join("folder")).unwrap();
+        fs::write(accepted.join(".hidden"), "x").unwrap();
+        fs::write(accepted.join("broken"), "x").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", accepted.join("link")).unwrap();
+        assert_eq!(store.list(Standing::Accepted).unwrap(), ["alpha", "Beta", "broken"]);
+        assert!(matches!(store.key(Standing::Accepted, "link"), Err(StoreError::Missing { .. })));
+        assert_eq!(store.standing("broken", &key()).unwrap(), Known::Taken(Standing::Accepted));
+        let snapshot = store.snapshot().unwrap();
+        assert_eq!(snapshot.keys.len(), 2);
+        assert!(snapshot.unusable[0].to_string().contains("broken"), "{:?}", snapshot.unusable);
+    }
+
+    #[test]
+    fn ids_that_would_leave_their_folder_are_refused() {
+        let folder = Folder::new("ids");
+        let store = KeyStore::open(&folder.0, 10);
+        for id in ["", ".", "..", "../x", "a/b", "a\\b", "a\0b", "a\nb", ".x", &"x".repeat(256)] {
+            assert!(matches!(store.put_pending(id, &key()), Err(StoreError::Id(_))), "{id:?}");
+            assert!(matches!(store.delete(id, Standing::Accepted), Err(StoreError::Id(_))), "{id:?}");
+        }
+        let long = "x".repeat(255);
+        for id in ["web1", "web1.example.com", "zürich", "a b", "a..b", long.as_str()] {
+            assert_eq!(store.put_pending(id, &key()).unwrap(), Pended::Written, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_stamp_notices_a_change_by_another_hand() {
+        let folder = Folder::new("stamp");
+        let store = KeyStore::open(&folder.0, 10);
+        store.make_folders().unwrap();
+        // Just made: the clock may not have ticked, so nothing can be ruled out.
+        assert!(store.changed(&store.stamp()));
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        for standing in Standing::ALL {
+            File::open(folder.0.join(standing.folder())).unwrap().set_modified(long_ago).unwrap();
+        }
+        let stamp = store.stamp();
+        assert!(!store.changed(&stamp));
+        fs::write(folder.0.join("minions/web1"), key().to_pem()).unwrap();
+        assert!(store.changed(&stamp));
+    }
+}

@@ -1,0 +1,127 @@
+//! The command line of `salt`.
+
+use super::options::{Auth, Common, Executors, Logging, Output, Seconds, Target, Words};
+use super::{Line, Program, Stop, group};
+use argh::{ArgsInfo, FromArgs};
+use std::io::Read;
+
+pub const PROGRAM: Program = Program {
+    name: "salt",
+    about: "Runs a function on minions and shows what they answer, as it comes.",
+    usage: "[options] TARGET FUNCTION [ARGUMENT ...]",
+    groups: &[
+        group::<Salt>(),
+        group::<Target>(),
+        group::<Words>(),
+        group::<Output>(),
+        group::<Logging>(),
+        group::<Auth>(),
+        group::<Executors>(),
+        group::<Common>(),
+    ],
+};
+
+/// What is done, and when it is over
+#[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
+pub struct Salt {
+    /// how long to wait for a minion that is connected but silent, before the master asks for the job
+    #[argh(option, short = 't')]
+    pub timeout: Option<Seconds>,
+    /// show the answers together, when all have come
+    #[argh(switch, short = 's', long = "static")]
+    pub r#static: bool,
+    /// show a progress bar, on a terminal
+    #[argh(switch, short = 'p')]
+    pub progress: bool,
+    /// end a batch at the first failure
+    #[argh(switch)]
+    pub failhard: bool,
+    /// start the job and do not wait for it
+    #[argh(switch, long = "async")]
+    pub r#async: bool,
+    /// ask so many of the minions, chosen at random
+    #[argh(option)]
+    pub subset: Option<u64>,
+    /// show the job id, and minions that did not answer
+    #[argh(switch, short = 'v')]
+    pub verbose: bool,
+    /// do not name minions that did not answer
+    #[argh(switch)]
+    pub hide_timeout: bool,
+    /// show the job id
+    #[argh(switch)]
+    pub show_jid: bool,
+    /// ask so many at a time, as a number or a percentage
+    #[argh(option, short = 'b')]
+    pub batch: Option<String>,
+    /// seconds between the end of one and the start of the next of a batch
+    #[argh(option)]
+    pub batch_wait: Option<Seconds>,
+    /// run as a batch where so many minions or more are meant
+    #[argh(option)]
+    pub batch_safe_limit: Option<u64>,
+    /// how many at a time in a batch that --batch-safe-limit made; 8
+    #[argh(option)]
+    pub batch_safe_size: Option<u64>,
+    /// returners, with commas, to which the minions send their answers too
+    #[argh(option, long = "return", arg_name = "returner")]
+    pub returner: Option<String>,
+    /// which of several configurations of the returner
+    #[argh(option)]
+    pub return_config: Option<String>,
+    /// options for the returner, as a map
+    #[argh(option)]
+    pub return_kwargs: Option<String>,
+    /// show the documentation of functions
+    #[argh(switch, short = 'd')]
+    pub doc: bool,
+    /// what stands between the arguments of functions that are called together; a comma
+    #[argh(option)]
+    pub args_separator: Option<String>,
+    /// end with a summary
+    #[argh(switch)]
+    pub summary: bool,
+    /// data that is kept with the job, to find it again
+    #[argh(option)]
+    pub metadata: Option<String>,
+    /// let each minion fire an event when it starts the job
+    #[argh(switch)]
+    pub start_event: bool,
+    /// show only states that changed something
+    #[argh(switch)]
+    pub output_diff: bool,
+    /// print the master's configuration and exit
+    #[argh(switch)]
+    pub config_dump: bool,
+    /// print the minions that the target means, and ask none
+    #[argh(switch)]
+    pub preview_target: bool,
+}
+
+/// The command line, read.
+#[derive(Clone, Debug, Default)]
+pub struct SaltLine {
+    pub salt: Salt,
+    pub target: Target,
+    pub reading: Words,
+    pub output: Output,
+    pub logging: Logging,
+    pub common: Common,
+    /// Target, function and arguments, as far as they were given.
+    pub words: Vec<String>,
+}
+
+impl SaltLine {
+    pub fn read(args: &[String], input: impl Read) -> Result<SaltLine, Stop> {
+        let mut line = Line::sort(&PROGRAM, args, input)?;
+        Ok(SaltLine {
+            salt: line.take()?,
+            target: line.take()?,
+            reading: line.take()?,
+            output: line.take()?,
+            logging: line.take()?,
+            common: line.take()?,
+            words: line.words,
+        })
+    }
+}

@@ -1,0 +1,520 @@
+//! The job database: one SQLite file with Salt's tables `jids`, `salt_returns` and `salt_events`.
+//!
+//! One thread writes, in groups of what has come within a few milliseconds. A job is written before it is sent, without
+//! waiting for the disk (WAL, `synchronous = NORMAL`); a return is on the disk (`FULL`) before its minion is told. No
+//! fsync stands between a client and its answer.
+
+use crate::wire::message::{EndState, Job, Return};
+use crate::wire::value::{Map, Value, parse_json};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use smol::channel::{Receiver, Sender, bounded};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How many writes one group takes at most.
+const GROUP: usize = 512;
+/// How long a group with returns waits for more of them.
+const GROUP_TIME: Duration = Duration::from_millis(3);
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS jids (jid TEXT PRIMARY KEY, load TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS salt_returns (fun TEXT NOT NULL, jid TEXT NOT NULL, \"return\" TEXT NOT NULL, id TEXT NOT NULL,
+  success TEXT NOT NULL, full_ret TEXT NOT NULL, alter_time TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (jid, id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS salt_returns_id ON salt_returns (id);
+CREATE INDEX IF NOT EXISTS salt_returns_fun ON salt_returns (fun);
+CREATE TABLE IF NOT EXISTS salt_events (id INTEGER PRIMARY KEY, tag TEXT NOT NULL, data TEXT NOT NULL,
+  alter_time TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, master_id TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS salt_events_tag ON salt_events (tag);
+CREATE TABLE IF NOT EXISTS halite_ends (jid TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
+  PRIMARY KEY (jid, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS halite_minions (id TEXT PRIMARY KEY, boot TEXT, grains TEXT) WITHOUT ROWID;
+";
+
+/// What went wrong with the database, with its file.
+#[derive(Debug)]
+pub struct DatabaseError {
+    path: PathBuf,
+    error: rusqlite::Error,
+}
+
+impl std::fmt::Display for DatabaseError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for DatabaseError {}
+
+/// Where the database of a master is.
+pub fn path_in(cachedir: &Path) -> PathBuf {
+    cachedir.join("jobs.sqlite")
+}
+
+enum Write {
+    Job { job: Box<Job>, minions: Vec<String>, absent: Vec<String> },
+    Return { id: String, ret: Box<Return>, full: Map },
+    End { jid: String, id: String, state: EndState },
+    Boot { id: String, boot: String },
+    Grains { id: String, grains: Map },
+    Event { tag: String, data: Map, master: String },
+    Prune { before: String },
+    ForgetMinion { id: String },
+}
+
+struct Order {
+    write: Write,
+    done: Option<Sender<Result<(), String>>>,
+}
+
+/// The writing end. Dropping it writes what is left and ends the thread.
+pub struct Database {
+    orders: Sender<Order>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Database {
+    pub fn open(path: &Path) -> Result<Database, DatabaseError> {
+        let failed = |error| DatabaseError { path: path.to_owned(), error };
+        let connection = Connection::open(path).map_err(failed)?;
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(failed)?;
+        connection.execute_batch(SCHEMA).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        let (orders, incoming) = smol::channel::unbounded();
+        let thread = std::thread::Builder::new()
+            .name("database".to_owned())
+            .stack_size(512 * 1024)
+            .spawn(move || write_groups(connection, incoming))
+            .map_err(|error| failed(rusqlite::Error::ToSqlConversionFailure(Box::new(error))))?;
+        Ok(Database { orders, thread: Some(thread) })
+    }
+
+    /// Ready when the job is written.
+    pub async fn save_job(&self, job: Job, minions: Vec<String>, absent: Vec<String>) -> Result<(), String> {
+        self.order(Write::Job { job: Box::new(job), minions, absent }).await
+    }
+
+    /// Ready when the return is on the disk.
+    pub async fn save_return(&self, id: String, ret: Return, full: Map) -> Result<(), String> {
+        self.order(Write::Return { id, ret: Box::new(ret), full }).await
+    }
+
+    pub fn save_end(&self, jid: String, id: String, state: EndState) {
+        self.order_quietly(Write::End { jid, id, state });
+    }
+
+    pub fn save_boot(&self, id: String, boot: String) {
+        self.order_quietly(Write::Boot { id, boot });
+    }
+
+    pub fn save_grains(&self, id: String, grains: Map) {
+        self.order_quietly(Write::Grains { id, grains });
+    }
+
+    pub fn save_event(&self, tag: String, data: Map, master: String) {
+        self.order_quietly(Write::Event { tag, data, master });
+    }
+
+    /// What is known of a minion goes with its key.
+    pub fn forget_minion(&self, id: String) {
+        self.order_quietly(Write::ForgetMinion { id });
+    }
+
+    /// Removes the jobs that are older than this jid.
+    pub fn prune(&self, before: String) {
+        self.order_quietly(Write::Prune { before });
+    }
+
+    async fn order(&self, write: Write) -> Result<(), String> {
+        let (sender, done) = bounded(1);
+        let gone = || "the job database has stopped".to_owned();
+        self.orders.try_send(Order { write, done: Some(sender) }).map_err(|_| gone())?;
+        done.recv().await.map_err(|_| gone())?
+    }
+
+    fn order_quietly(&self, write: Write) {
+        let _ = self.orders.try_send(Order { write, done: None });
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.orders.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn write_groups(mut connection: Connection, incoming: Receiver<Order>) {
+    while let Ok(first) = incoming.recv_blocking() {
+        let mut group = vec![first];
+        fill(&mut group, &incoming);
+        let lasting = group.iter().any(is_return);
+        if lasting && group.len() > 1 {
+            // Others are returning too: a moment's patience makes one fsync of many.
+            std::thread::sleep(GROUP_TIME);
+            fill(&mut group, &incoming);
+        }
+        // Jobs must not wait behind the fsync of returns.
+        let (returns, others): (Vec<Order>, Vec<Order>) = group.into_iter().partition(is_return);
+        commit(&mut connection, others, "NORMAL");
+        commit(&mut connection, returns, "FULL");
+    }
+}
+
+fn is_return(order: &Order) -> bool {
+    matches!(order.write, Write::Return { .. })
+}
+
+fn fill(group: &mut Vec<Order>, incoming: &Receiver<Order>) {
+    while group.len() < GROUP {
+        let Ok(order) = incoming.try_recv() else {
+            return;
+        };
+        group.push(order);
+    }
+}
+
+fn commit(connection: &mut Connection, orders: Vec<Order>, synchronous: &str) {
+    if orders.is_empty() {
+        return;
+    }
+    let written = write_all(connection, &orders, synchronous).map_err(|error| error.to_string());
+    if let Err(error) = &written {
+        log::error!("the job database cannot be written: {error}");
+    }
+    for done in orders.into_iter().filter_map(|order| order.done) {
+        let _ = done.try_send(written.clone());
+    }
+}
+
+fn write_all(connection: &mut Connection, orders: &[Order], synchronous: &str) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    let transaction = connection.transaction()?;
+    for order in orders {
+        write(&transaction, &order.write)?;
+    }
+    transaction.commit()
+}
+
+fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
+    match write {
+        Write::Job { job, minions, absent } => {
+            let load = load_of(job, minions).to_json();
+            connection.prepare_cached("INSERT OR REPLACE INTO jids VALUES (?, ?)")?.execute(params![job.jid, load])?;
+            for id in absent {
+                save_end(connection, &job.jid, id, EndState::Absent)?;
+            }
+            Ok(())
+        }
+        Write::Return { id, ret, full } => {
+            let sql = "INSERT OR REPLACE INTO salt_returns (fun, jid, \"return\", id, success, full_ret) VALUES (?, ?, ?, ?, ?, ?)";
+            let success = if ret.success { "1" } else { "0" };
+            let row = params![
+                ret.fun.to_text(),
+                ret.jid,
+                ret.value.to_json(),
+                id,
+                success,
+                Value::Map(full.clone()).to_json()
+            ];
+            connection.prepare_cached(sql)?.execute(row)?;
+            if ret.killed {
+                return save_end(connection, &ret.jid, id, EndState::Killed);
+            }
+            let sql = "DELETE FROM halite_ends WHERE jid = ? AND id = ?";
+            connection.prepare_cached(sql)?.execute(params![ret.jid, id]).map(drop)
+        }
+        Write::End { jid, id, state } => save_end(connection, jid, id, *state),
+        Write::Boot { id, boot } => {
+            let sql = "INSERT INTO halite_minions (id, boot) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET boot = ?2";
+            connection.prepare_cached(sql)?.execute(params![id, boot]).map(drop)
+        }
+        Write::Grains { id, grains } => {
+            let sql =
+                "INSERT INTO halite_minions (id, grains) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET grains = ?2";
+            connection.prepare_cached(sql)?.execute(params![id, Value::Map(grains.clone()).to_json()]).map(drop)
+        }
+        Write::Event { tag, data, master } => {
+            let sql = "INSERT INTO salt_events (tag, data, master_id) VALUES (?, ?, ?)";
+            connection.prepare_cached(sql)?.execute(params![tag, Value::Map(data.clone()).to_json(), master]).map(drop)
+        }
+        Write::Prune { before } => {
+            connection.execute("DELETE FROM jids WHERE jid < ?", [before])?;
+            connection.execute("DELETE FROM salt_returns WHERE jid < ?", [before])?;
+            connection.execute("DELETE FROM halite_ends WHERE jid < ?", [before]).map(drop)
+        }
+        Write::ForgetMinion { id } => connection.execute("DELETE FROM halite_minions WHERE id = ?", [id]).map(drop),
+    }
+}
+
+fn save_end(connection: &Connection, jid: &str, id: &str, state: EndState) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO halite_ends VALUES (?, ?, ?)";
+    connection.prepare_cached(sql)?.execute(params![jid, id, state.name()]).map(drop)
+}
+
+/// A job as Salt's job cache keeps it (its `load`), with the minions that are expected to answer.
+fn load_of(job: &Job, minions: &[String]) -> Value {
+    let mut load = Map::from_iter([
+        ("cmd", Value::from("publish")),
+        ("fun", job.fun.clone()),
+        ("arg", Value::List(job.arg.clone())),
+        ("tgt", job.tgt.clone()),
+        ("tgt_type", Value::from(&job.tgt_type)),
+        ("jid", Value::from(&job.jid)),
+        ("ret", Value::from(&job.ret)),
+        ("user", Value::from(&job.user)),
+        ("Minions", Value::list(minions.iter().map(String::as_str))),
+    ]);
+    if let Some(metadata) = &job.metadata {
+        load.insert("metadata", metadata.clone());
+    }
+    Value::Map(load)
+}
+
+// ---- reading ----
+
+/// A reader of the job database, for runners and for a master that starts. Reads what is committed, whoever writes.
+pub struct Archive {
+    connection: Connection,
+    path: PathBuf,
+}
+
+/// One job as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    pub jid: String,
+    pub load: Map,
+}
+
+/// A job that had targets without an outcome when the master stopped.
+pub struct Unfinished {
+    pub job: Job,
+    pub open: Vec<String>,
+}
+
+impl Archive {
+    /// Nothing where there is no database yet.
+    pub fn open(path: &Path) -> Result<Option<Archive>, DatabaseError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let failed = |error| DatabaseError { path: path.to_owned(), error };
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        connection.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
+        connection.pragma_update(None, "query_only", true).map_err(failed)?;
+        Ok(Some(Archive { connection, path: path.to_owned() }))
+    }
+
+    /// All jobs, oldest first.
+    pub fn jobs(&self) -> Result<Vec<Kept>, DatabaseError> {
+        self.rows("SELECT jid, load FROM jids ORDER BY jid", [])
+    }
+
+    pub fn job(&self, jid: &str) -> Result<Option<Kept>, DatabaseError> {
+        Ok(self.rows("SELECT jid, load FROM jids WHERE jid = ?", [jid])?.pop())
+    }
+
+    /// The full returns of a job, by minion.
+    pub fn returns(&self, jid: &str) -> Result<Vec<(String, Map)>, DatabaseError> {
+        let rows = self.rows("SELECT id, full_ret FROM salt_returns WHERE jid = ? ORDER BY id", [jid])?;
+        Ok(rows.into_iter().map(|row| (row.jid, row.load)).collect())
+    }
+
+    /// The targets of a job that ended without a return, with the name of their state.
+    pub fn ends(&self, jid: &str) -> Result<Vec<(String, String)>, DatabaseError> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            let mut statement =
+                self.connection.prepare_cached("SELECT id, state FROM halite_ends WHERE jid = ? ORDER BY id")?;
+            let rows = statement.query_map([jid], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    /// The grains that a minion sent last.
+    pub fn grains(&self, id: &str) -> Result<Option<Map>, DatabaseError> {
+        let sql = "SELECT grains FROM halite_minions WHERE id = ?";
+        let text: Option<Option<String>> =
+            self.connection.query_row(sql, [id], |row| row.get(0)).optional().map_err(|error| self.failed(error))?;
+        Ok(text.flatten().map(|text| map_of(&text)))
+    }
+
+    /// What is remembered of each minion: its boot id and its grains.
+    pub fn minions(&self) -> Result<Vec<(String, Option<String>, Map)>, DatabaseError> {
+        let read = || -> rusqlite::Result<Vec<(String, Option<String>, Map)>> {
+            let mut statement = self.connection.prepare_cached("SELECT id, boot, grains FROM halite_minions")?;
+            let rows = statement.query_map([], |row| {
+                let grains: Option<String> = row.get(2)?;
+                Ok((row.get(0)?, row.get(1)?, grains.map_or_else(Map::new, |text| map_of(&text))))
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    /// The jobs since this jid that have targets without an outcome.
+    pub fn unfinished(&self, since: &str) -> Result<Vec<Unfinished>, DatabaseError> {
+        let mut unfinished = Vec::new();
+        for kept in self.rows("SELECT jid, load FROM jids WHERE jid >= ? ORDER BY jid", [since])? {
+            let mut open: Vec<String> = kept
+                .load
+                .at("Minions")
+                .and_then(Value::as_list)
+                .unwrap_or_default()
+                .iter()
+                .map(Value::to_text)
+                .collect();
+            let returned = self.returns(&kept.jid)?;
+            let ended = self.ends(&kept.jid)?;
+            open.retain(|id| {
+                !returned.iter().any(|(other, _)| other == id) && !ended.iter().any(|(other, _)| other == id)
+            });
+            if !open.is_empty() {
+                unfinished.push(Unfinished { job: job_of(&kept), open });
+            }
+        }
+        Ok(unfinished)
+    }
+
+    /// Reads rows of a name and a JSON map.
+    fn rows<P: rusqlite::Params>(&self, sql: &str, parameters: P) -> Result<Vec<Kept>, DatabaseError> {
+        let read = || -> rusqlite::Result<Vec<Kept>> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let rows = statement.query_map(parameters, |row| {
+                let text: String = row.get(1)?;
+                Ok(Kept { jid: row.get(0)?, load: map_of(&text) })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> DatabaseError {
+        DatabaseError { path: self.path.clone(), error }
+    }
+}
+
+fn map_of(json: &str) -> Map {
+    match parse_json(json) {
+        Ok(Value::Map(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+fn job_of(kept: &Kept) -> Job {
+    let text = |key: &str| kept.load.str_at(key).unwrap_or_default().to_owned();
+    Job {
+        jid: kept.jid.clone(),
+        fun: kept.load.at("fun").cloned().unwrap_or_default(),
+        arg: kept.load.at("arg").and_then(Value::as_list).unwrap_or_default().to_vec(),
+        tgt: kept.load.at("tgt").cloned().unwrap_or_default(),
+        tgt_type: text("tgt_type"),
+        ret: text("ret"),
+        user: text("user"),
+        metadata: kept.load.at("metadata").cloned(),
+        extra: Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn fresh(name: &str) -> Folder {
+            let folder = std::env::temp_dir().join(format!("halite-database-{name}-{}", std::process::id()));
+            let _ = std::fs::remove_dir_all(&folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            Folder(folder)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn job(jid: &str) -> Job {
+        Job {
+            jid: jid.to_owned(),
+            fun: "test.ping".into(),
+            tgt: "*".into(),
+            tgt_type: "glob".to_owned(),
+            ..Job::default()
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_open_is_known() {
+        let folder = Folder::fresh("write");
+        let path = path_in(&folder.0);
+        let database = Database::open(&path).unwrap();
+        smol::block_on(async {
+            let minions = ["a", "b", "c"].map(str::to_owned).to_vec();
+            database.save_job(job("20260101000000000001"), minions, vec!["d".to_owned()]).await.unwrap();
+            let ret = Return {
+                jid: "20260101000000000001".to_owned(),
+                fun: "test.ping".into(),
+                value: true.into(),
+                success: true,
+                ..Return::default()
+            };
+            database.save_return("a".to_owned(), ret, Map::from_iter([("return", true)])).await.unwrap();
+            database.save_end("20260101000000000001".to_owned(), "b".to_owned(), EndState::Lost);
+        });
+        drop(database);
+        let archive = Archive::open(&path).unwrap().unwrap();
+        let open = archive.unfinished("2026").unwrap();
+        assert_eq!(
+            (open.len(), open[0].open.as_slice(), &open[0].job.fun),
+            (1, &["c".to_owned()][..], &Value::from("test.ping"))
+        );
+        assert_eq!(
+            archive.ends("20260101000000000001").unwrap(),
+            [("b".into(), "lost".into()), ("d".into(), "absent".into())]
+        );
+        assert_eq!(archive.returns("20260101000000000001").unwrap()[0].1.at("return"), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn old_jobs_are_pruned() {
+        let folder = Folder::fresh("prune");
+        let path = path_in(&folder.0);
+        let database = Database::open(&path).unwrap();
+        smol::block_on(async {
+            database.save_job(job("20200101000000000001"), vec![], vec![]).await.unwrap();
+            database.save_job(job("20260101000000000001"), vec![], vec![]).await.unwrap();
+        });
+        database.prune("20250101000000000000".to_owned());
+        drop(database);
+        let jobs = Archive::open(&path).unwrap().unwrap().jobs().unwrap();
+        assert_eq!(jobs.iter().map(|job| job.jid.as_str()).collect::<Vec<_>>(), ["20260101000000000001"]);
+    }
+
+    #[test]
+    fn a_return_after_the_end_takes_the_end_back() {
+        let folder = Folder::fresh("late");
+        let path = path_in(&folder.0);
+        let database = Database::open(&path).unwrap();
+        smol::block_on(async {
+            database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
+            database.save_end("20260101000000000001".to_owned(), "a".to_owned(), EndState::Lost);
+            let ret = Return { jid: "20260101000000000001".to_owned(), ..Return::default() };
+            database.save_return("a".to_owned(), ret, Map::new()).await.unwrap();
+        });
+        drop(database);
+        assert!(Archive::open(&path).unwrap().unwrap().ends("20260101000000000001").unwrap().is_empty());
+    }
+
+    #[test]
+    fn no_database_is_no_error() {
+        assert!(Archive::open(Path::new("/nonexistent/jobs.sqlite")).unwrap().is_none());
+    }
+}

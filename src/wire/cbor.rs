@@ -1,0 +1,114 @@
+//! CBOR, the form of everything inside a seal.
+//!
+//! Only what a peer has sealed is ever decoded: CBOR is too generous for bytes of strangers. What is decoded must be
+//! one item and nothing after it.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// How deep values may nest; beyond it a message is refused.
+const DEPTH: usize = 128;
+
+/// Bytes that are not the CBOR of what was expected: the peer's fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "malformed message: {}", self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+pub fn encode<T: Serialize>(item: &T) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    encode_into(item, &mut out);
+    out
+}
+
+/// Appends the CBOR of an item. Writing to memory cannot fail, and no type of ours refuses to be written.
+pub fn encode_into<T: Serialize>(item: &T, out: &mut Vec<u8>) {
+    let written = ciborium::into_writer(item, out);
+    debug_assert!(written.is_ok(), "a type that CBOR cannot carry: {written:?}");
+}
+
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
+    let (item, rest) = decode_prefix(bytes)?;
+    if !rest.is_empty() {
+        return Err(Malformed(format!("{} bytes after the end", rest.len())));
+    }
+    Ok(item)
+}
+
+/// Decodes one item and says what follows it, for forms that are padded.
+pub fn decode_prefix<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), Malformed> {
+    let mut rest = bytes;
+    let item =
+        ciborium::de::from_reader_with_recursion_limit(&mut rest, DEPTH).map_err(|error| Malformed(short(error)))?;
+    Ok((item, rest))
+}
+
+/// The library quotes what it found; a secret could be in it, so only the kind of error is kept.
+fn short<E>(error: ciborium::de::Error<E>) -> String {
+    match error {
+        ciborium::de::Error::Io(_) => "cut short".to_owned(),
+        ciborium::de::Error::Syntax(at) => format!("not CBOR at byte {at}"),
+        ciborium::de::Error::Semantic(at, _) => format!("unexpected content at byte {}", at.unwrap_or(0)),
+        ciborium::de::Error::RecursionLimitExceeded => format!("nested deeper than {DEPTH}"),
+    }
+}
+
+/// Bytes of a fixed number, as one byte string (serde would write an array number by number).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Bytes<const N: usize>(pub [u8; N]);
+
+impl<const N: usize> Serialize for Bytes<N> {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de, const N: usize> serde::Deserialize<'de> for Bytes<N> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Bytes<N>, D::Error> {
+        struct Visitor<const N: usize>;
+        impl<const N: usize> serde::de::Visitor<'_> for Visitor<N> {
+            type Value = Bytes<N>;
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                write!(f, "{N} bytes")
+            }
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Bytes<N>, E> {
+                bytes.try_into().map(Bytes).map_err(|_| E::invalid_length(bytes.len(), &self))
+            }
+        }
+        from.deserialize_bytes(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::value::{Map, Value, parse_json};
+
+    #[test]
+    fn a_value_comes_back_as_it_was() {
+        let mut map = Map::from_iter([("text", Value::from("é"))]);
+        map.insert(1, Value::Bytes(vec![0, 255]));
+        map.insert(
+            Value::Null,
+            Value::list([Value::Float(1.5), Value::Bool(false), Value::Int(-7), Value::Int(i64::MIN)]),
+        );
+        map.insert("big", parse_json("123456789012345678901234567890").unwrap());
+        let value = Value::from(map);
+        assert_eq!(decode::<Value>(&encode(&value)).unwrap(), value);
+    }
+
+    #[test]
+    fn what_follows_or_is_missing_is_refused() {
+        let bytes = encode(&Value::from("hello"));
+        assert!(decode::<Value>(&[&bytes[..], &[0]].concat()).is_err());
+        for cut in 0..bytes.len() {
+            assert!(decode::<Value>(&bytes[..cut]).is_err());
+        }
+        assert!(decode::<Value>(&[0x81u8; 4096]).is_err());
+    }
+}

@@ -1,0 +1,265 @@
+//! What minion and master say inside a session, and what a local program says to its daemon.
+//!
+//! Each [`Ask`] of a minion may be sent again after a broken connection: its [`Repeat`] says why that is safe. Who asks
+//! is the session's to say, never a field's.
+
+use super::cbor::Bytes;
+use super::value::{Map, Value};
+use serde::{Deserialize, Serialize};
+
+// ---- minion to master ----
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// "I am here": answered when there is something to do, or after half a minute.
+    Stand(Stand),
+    /// The result of a job.
+    Return(Box<Return>),
+    /// Events for the master's bus, numbered by the instance.
+    Fire { first: u64, events: Vec<Event> },
+    /// What the master needs to know for targeting.
+    Grains(Map),
+}
+
+/// Why sending it again is safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// Changes nothing.
+    Read,
+    /// Has a natural key: the second overwrites the first.
+    Put,
+    /// Is numbered by its instance; the master remembers the last number.
+    Once,
+}
+
+impl Ask {
+    pub fn repeat(&self) -> Repeat {
+        match self {
+            Ask::Stand(_) => Repeat::Read,
+            Ask::Return(_) | Ask::Grains(_) => Repeat::Put,
+            Ask::Fire { .. } => Repeat::Once,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stand {
+    /// The epoch that the minion knows, all zero at first.
+    pub epoch: Option<Bytes<8>>,
+    /// The last publication it has seen in it.
+    pub seq: u64,
+    /// Jobs that it has taken and whose return was not acknowledged yet.
+    pub taken: Vec<String>,
+    /// The first one of a session: what is missing in `taken` is not known to the minion.
+    pub first: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Work(Box<Work>),
+    /// Done, and on disk where that was asked for.
+    Done,
+    /// Not done, and it will not help to ask again.
+    Refused(String),
+}
+
+/// What a standing request is answered with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    pub jobs: Vec<Job>,
+    /// A new epoch of publications.
+    pub epoch: Option<News>,
+    /// The number of the last publication when this was answered: what comes above it is newer than the request.
+    pub seq: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct News {
+    pub id: Bytes<8>,
+    pub key: Bytes<32>,
+}
+
+/// A job, as a minion gets it and as the job database keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    pub jid: String,
+    /// A function, or a list of them.
+    pub fun: Value,
+    /// Its arguments; keyword arguments are a map with `__kwarg__: True` at the end. For a list of functions a list a
+    /// function.
+    pub arg: Vec<Value>,
+    pub tgt: Value,
+    pub tgt_type: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub ret: String,
+    pub user: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+    /// More that a return needs (`ret_config`, `ret_kwargs`, `module_executors`).
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Return {
+    pub jid: String,
+    pub fun: Value,
+    pub fun_args: Vec<Value>,
+    #[serde(rename = "return")]
+    pub value: Value,
+    pub retcode: i64,
+    pub success: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<String>,
+    /// Ended by a signal from `saltutil.kill_job` and the like, or by hand.
+    #[serde(default)]
+    pub killed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+}
+
+/// An event for a bus.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub tag: String,
+    pub data: Map,
+}
+
+/// An event as it stands on the bus.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Numbered {
+    /// Rises by one with each event of a bus: a listener counts its gaps.
+    pub number: u64,
+    pub tag: String,
+    pub data: Map,
+}
+
+// ---- a local program to the master ----
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LocalAsk {
+    /// Start a job.
+    Publish(Box<Publish>),
+    /// What has become of a job, from the outcome with number `seen` on; waits until there is more.
+    Wait {
+        jid: String,
+        seen: usize,
+    },
+    /// Which minions are accepted, and which of them are connected.
+    Presence,
+    /// Which accepted minions a target means.
+    Expand {
+        tgt: Value,
+        tgt_type: String,
+    },
+    /// The states of the targets of a job that is still open, by minion.
+    States {
+        jid: String,
+    },
+    /// The key folders were changed by the key tool: `(act, id)` each.
+    KeysChanged {
+        changes: Vec<(String, String)>,
+    },
+    /// Begin a new epoch.
+    NewEpoch,
+    Fire(Event),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Publish {
+    pub fun: Value,
+    pub arg: Vec<Value>,
+    pub tgt: Value,
+    pub tgt_type: String,
+    #[serde(default)]
+    pub ret: String,
+    /// Asked for by the caller; empty: the master makes one.
+    #[serde(default)]
+    pub jid: String,
+    /// Who called sudo, for root alone.
+    #[serde(default)]
+    pub sudo_user: Option<String>,
+    #[serde(default)]
+    pub metadata: Option<Value>,
+    #[serde(default)]
+    pub extra: Map,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LocalAnswer {
+    /// The job runs. `minions` are those that were sent it, `absent` those of the target that are not connected.
+    Published {
+        jid: String,
+        minions: Vec<String>,
+        absent: Vec<String>,
+    },
+    Outcomes(Box<Outcomes>),
+    Presence {
+        accepted: Vec<String>,
+        connected: Vec<String>,
+        addresses: Map,
+    },
+    Minions(Vec<String>),
+    States(Map),
+    Done,
+    Refused {
+        fault: LocalFault,
+        message: String,
+    },
+}
+
+/// Why the master refuses a local program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LocalFault {
+    /// The user may not.
+    Denied,
+    /// The request makes no sense: a bad target, an unknown job.
+    Invalid,
+    /// The master cannot at the moment.
+    Failed,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcomes {
+    pub outcomes: Vec<Outcome>,
+    /// How many targets have no outcome yet, and how many of them are known to run the job.
+    pub open: usize,
+    pub taken: Vec<String>,
+}
+
+/// The end of a job for one target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub id: String,
+    pub state: EndState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ret: Option<Return>,
+}
+
+/// How a job can end for a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndState {
+    /// Not connected when the job was published; the job is never delivered later.
+    Absent,
+    Returned,
+    Killed,
+    /// It will not start any more, or its minion has forgotten it.
+    Lost,
+}
+
+impl EndState {
+    pub fn name(self) -> &'static str {
+        match self {
+            EndState::Absent => "absent",
+            EndState::Returned => "returned",
+            EndState::Killed => "killed",
+            EndState::Lost => "lost",
+        }
+    }
+}

@@ -1,0 +1,696 @@
+//! The one file that knows NNG.
+//!
+//! What NNG does, and what follows from it here:
+//! - A callback runs on a thread of NNG: it stores its result and wakes, nothing else. An `Aio` that is dropped inside
+//!   its own callback waits for itself for ever, so the callback lets go of its handle first.
+//! - req0 resends by itself unless told otherwise: never here, a request that is sent twice must be sealed twice.
+//! - A rep0 context is held until its reply has left: a peer that asks and never reads would take them all. So contexts
+//!   are made on demand, one connection may hold [`PER_PIPE`] of them, and a reply that does not leave in [`SEND_TIME`]
+//!   closes its connection.
+//! - A message is allocated from its length header, for anyone: every socket takes [`FRAME_LIMIT`] at most.
+//! - pub0 drops the oldest message of a slow connection; sending may block, so it has a thread of its own.
+
+use super::frame::FRAME_LIMIT;
+use super::link::{Doors, Link, LinkError, Local, Peer, PipeId, Service, Subscription, Transport};
+use async_io::Timer;
+use nng::options::protocol::pubsub::Subscribe;
+use nng::options::protocol::reqrep::ResendTime;
+use nng::options::{Options, ReconnectMaxTime, ReconnectMinTime, RecvBufferSize, RecvMaxSize, RemAddr, SendBufferSize};
+use nng::{Aio, AioResult, Context, DialerBuilder, Error, ListenerBuilder, Message, Pipe, PipeEvent, Protocol, Socket};
+use smol::LocalExecutor;
+use smol::channel::{Receiver, Sender, unbounded};
+use smol::future::FutureExt;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::Path;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context as Turn, Poll, Waker};
+use std::time::Duration;
+
+/// How many requests of one connection may be under way.
+const PER_PIPE: usize = 16;
+/// How long a reply may take to leave.
+const SEND_TIME: Duration = Duration::from_secs(5);
+/// Contexts that wait for a request: enough for a burst, few enough to cost nothing.
+const IDLE: usize = 32;
+
+// ---- one operation ----
+
+/// One asynchronous operation of NNG, used again and again.
+struct Operation {
+    aio: Aio,
+    slot: Arc<Slot>,
+}
+
+#[derive(Default)]
+struct Slot(Mutex<Progress>);
+
+#[derive(Default)]
+enum Progress {
+    #[default]
+    Idle,
+    Running(Option<Waker>),
+    Done(AioResult),
+}
+
+impl Slot {
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn finish(&self, result: AioResult) {
+        let before = std::mem::replace(&mut *self.lock(), Progress::Done(result));
+        if let Progress::Running(Some(waker)) = before {
+            waker.wake();
+        }
+    }
+}
+
+impl Operation {
+    fn new() -> Result<Operation, Error> {
+        let slot = Arc::new(Slot::default());
+        let finish = slot.clone();
+        let aio = Aio::new(move |aio, result| {
+            drop(aio);
+            finish.finish(result);
+        })?;
+        Ok(Operation { aio, slot })
+    }
+
+    async fn receive(&mut self, context: &Context) -> Result<Message, Error> {
+        self.begin();
+        context.recv(&self.aio)?;
+        self.received().await
+    }
+
+    async fn receive_from(&mut self, socket: &Socket) -> Result<Message, Error> {
+        self.begin();
+        socket.recv_async(&self.aio)?;
+        self.received().await
+    }
+
+    async fn received(&mut self) -> Result<Message, Error> {
+        match Running(self).await {
+            AioResult::Recv(result) => result,
+            _ => Err(Error::IncorrectState),
+        }
+    }
+
+    async fn send(&mut self, context: &Context, message: Message) -> Result<(), Error> {
+        self.begin();
+        context.send(&self.aio, message).map_err(|(_, error)| error)?;
+        match Running(self).await {
+            AioResult::Send(result) => result.map_err(|(_, error)| error),
+            _ => Err(Error::IncorrectState),
+        }
+    }
+
+    fn begin(&mut self) {
+        *self.slot.lock() = Progress::Running(None);
+    }
+
+    /// Ends what is under way and waits until its callback has returned.
+    fn stop(&mut self) {
+        if matches!(*self.slot.lock(), Progress::Running(_)) {
+            self.aio.cancel();
+        }
+        self.aio.wait();
+        *self.slot.lock() = Progress::Idle;
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Waits for the operation; dropped early, it cancels it.
+struct Running<'a>(&'a mut Operation);
+
+impl Future for Running<'_> {
+    type Output = AioResult;
+
+    fn poll(self: Pin<&mut Self>, turn: &mut Turn<'_>) -> Poll<AioResult> {
+        let mut progress = self.0.slot.lock();
+        match std::mem::take(&mut *progress) {
+            Progress::Done(result) => Poll::Ready(result),
+            _ => {
+                *progress = Progress::Running(Some(turn.waker().clone()));
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+// ---- listening ----
+
+/// A rep0 socket and the tasks that answer its requests.
+pub struct Server {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    socket: Socket,
+    executor: Rc<LocalExecutor<'static>>,
+    service: Rc<dyn Service>,
+    pipes: Pipes,
+    /// Contexts that wait for a request.
+    idle: Cell<usize>,
+    /// Requests under way, a connection.
+    busy: RefCell<HashMap<PipeId, usize>>,
+}
+
+/// What is known of each open connection. Written by NNG's threads before a request of it can be received.
+#[derive(Clone, Default)]
+struct Pipes(Arc<Mutex<HashMap<PipeId, (Pipe, Peer)>>>);
+
+enum PipeNews {
+    Opened(Peer),
+    Closed(PipeId),
+}
+
+impl Server {
+    /// Listens on TCP.
+    pub fn tcp(
+        executor: &Rc<LocalExecutor<'static>>,
+        address: SocketAddr,
+        service: Rc<dyn Service>,
+    ) -> Result<Server, LinkError> {
+        Server::listen(executor, &format!("tcp://{address}"), service)
+    }
+
+    /// Listens on a local socket; who may connect is for `mode`, who may ask what is for the service, which gets the
+    /// uid of the peer.
+    pub fn local(
+        executor: &Rc<LocalExecutor<'static>>,
+        path: &Path,
+        mode: u32,
+        service: Rc<dyn Service>,
+    ) -> Result<Server, LinkError> {
+        let url = local_url(path)?;
+        // A socket file of a dead process would be in the way; whoever lives holds the pid file.
+        let _ = std::fs::remove_file(path);
+        let server = Server::listen(executor, &url, service)?;
+        set_mode(path, mode)?;
+        Ok(server)
+    }
+
+    fn listen(executor: &Rc<LocalExecutor<'static>>, url: &str, service: Rc<dyn Service>) -> Result<Server, LinkError> {
+        let socket = socket(Protocol::Rep0)?;
+        let pipes = Pipes::default();
+        let news = watch_pipes(&socket, &pipes)?;
+        let inner = Rc::new(Inner {
+            socket,
+            executor: executor.clone(),
+            service,
+            pipes,
+            idle: Cell::new(0),
+            busy: RefCell::default(),
+        });
+        for _ in 0..IDLE {
+            inner.clone().add_context();
+        }
+        start_listener(&inner.socket, url)?;
+        executor.spawn(tell_service(Rc::downgrade(&inner), news)).detach();
+        Ok(Server { inner })
+    }
+}
+
+impl Doors for Server {
+    fn close(&self, pipe: PipeId) {
+        self.inner.pipes.close(pipe);
+    }
+
+    fn is_open(&self, pipe: PipeId) -> bool {
+        self.inner.pipes.peer(pipe).is_some()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.inner.socket.close();
+    }
+}
+
+impl Inner {
+    fn add_context(self: Rc<Self>) {
+        self.idle.set(self.idle.get() + 1);
+        let executor = self.executor.clone();
+        executor.spawn(self.answer_requests()).detach();
+    }
+
+    /// The life of one context: a request, its reply, the next request.
+    async fn answer_requests(self: Rc<Self>) {
+        let (Ok(context), Ok(mut operation)) = (Context::new(&self.socket), Operation::new()) else {
+            self.idle.set(self.idle.get() - 1);
+            return;
+        };
+        loop {
+            let received = operation.receive(&context).await;
+            self.idle.set(self.idle.get() - 1);
+            let mut message = match received {
+                Ok(message) => message,
+                Err(Error::Closed) => return,
+                Err(_) => {
+                    self.idle.set(self.idle.get() + 1);
+                    continue;
+                }
+            };
+            if self.idle.get() == 0 {
+                self.clone().add_context();
+            }
+            if let Some(peer) = message.pipe().and_then(|pipe| self.pipes.peer(pipe_id(pipe))) {
+                self.answer(&context, &mut operation, peer, message).await;
+            }
+            if self.idle.get() >= IDLE {
+                return;
+            }
+            self.idle.set(self.idle.get() + 1);
+        }
+    }
+
+    async fn answer(&self, context: &Context, operation: &mut Operation, peer: Peer, message: Message) {
+        let Some(_place) = Place::take(&self.busy, peer.pipe) else {
+            log::warn!("a peer has {PER_PIPE} requests under way and reads no reply: its connection is closed");
+            return self.pipes.close(peer.pipe);
+        };
+        let frame = message.as_slice().to_vec();
+        drop(message);
+        let Some(reply) = self.service.clone().request(peer, frame).await else {
+            return self.pipes.close(peer.pipe);
+        };
+        let sent = async { operation.send(context, Message::from(&reply[..])).await.is_ok() };
+        let late = async {
+            Timer::after(SEND_TIME).await;
+            false
+        };
+        if !sent.or(late).await {
+            self.pipes.close(peer.pipe);
+        }
+    }
+}
+
+/// One of the places that a connection has for requests under way; given back when it is dropped.
+struct Place<'a> {
+    busy: &'a RefCell<HashMap<PipeId, usize>>,
+    pipe: PipeId,
+}
+
+impl<'a> Place<'a> {
+    fn take(busy: &'a RefCell<HashMap<PipeId, usize>>, pipe: PipeId) -> Option<Place<'a>> {
+        let mut counts = busy.borrow_mut();
+        let count = counts.entry(pipe).or_default();
+        if *count >= PER_PIPE {
+            return None;
+        }
+        *count += 1;
+        Some(Place { busy, pipe })
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.busy.borrow_mut();
+        if let Some(count) = counts.get_mut(&self.pipe) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.pipe);
+            }
+        }
+    }
+}
+
+async fn tell_service(inner: std::rc::Weak<Inner>, news: Receiver<PipeNews>) {
+    while let Ok(news) = news.recv().await {
+        let Some(inner) = inner.upgrade() else {
+            return;
+        };
+        match news {
+            PipeNews::Opened(peer) => inner.service.opened(peer),
+            PipeNews::Closed(pipe) => inner.service.closed(pipe),
+        }
+    }
+}
+
+impl Pipes {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PipeId, (Pipe, Peer)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn peer(&self, pipe: PipeId) -> Option<Peer> {
+        self.lock().get(&pipe).map(|(_, peer)| *peer)
+    }
+
+    fn close(&self, pipe: PipeId) {
+        let known = self.lock().get(&pipe).map(|(pipe, _)| *pipe);
+        if let Some(pipe) = known {
+            pipe.close();
+        }
+    }
+}
+
+/// Keeps `pipes` up to date from NNG's threads and passes the news on.
+fn watch_pipes(socket: &Socket, pipes: &Pipes) -> Result<Receiver<PipeNews>, LinkError> {
+    let (sender, news) = unbounded();
+    let pipes = pipes.clone();
+    socket
+        .pipe_notify(move |pipe, event| {
+            let id = pipe_id(pipe);
+            match event {
+                PipeEvent::AddPost => {
+                    let peer = Peer { pipe: id, address: remote_address(pipe), uid: peer_uid(pipe) };
+                    pipes.lock().insert(id, (pipe, peer));
+                    let _ = sender.try_send(PipeNews::Opened(peer));
+                }
+                PipeEvent::RemovePost => {
+                    pipes.lock().remove(&id);
+                    let _ = sender.try_send(PipeNews::Closed(id));
+                }
+                _ => {}
+            }
+        })
+        .map_err(unreachable)?;
+    Ok(news)
+}
+
+// ---- asking ----
+
+/// A connection of a req0 socket, with one context a request.
+pub struct Connection {
+    inner: Arc<ConnectionInner>,
+    gone: Receiver<()>,
+}
+
+struct ConnectionInner {
+    socket: Socket,
+    /// Operations and contexts that wait to be used again.
+    spare: Mutex<Vec<(Context, Operation)>>,
+}
+
+impl Connection {
+    pub async fn tcp(address: SocketAddr, patience: Duration) -> Result<Connection, LinkError> {
+        Connection::dial(&format!("tcp://{address}"), patience).await
+    }
+
+    pub async fn local(path: &Path, patience: Duration) -> Result<Connection, LinkError> {
+        if !path.exists() {
+            return Err(LinkError::Unreachable(format!("{} is not there", path.display())));
+        }
+        Connection::dial(&local_url(path)?, patience).await
+    }
+
+    async fn dial(url: &str, patience: Duration) -> Result<Connection, LinkError> {
+        let socket = socket(Protocol::Req0)?;
+        socket.set_opt::<ResendTime>(None).map_err(unreachable)?;
+        let (up, is_up) = unbounded();
+        let (down, gone) = unbounded();
+        socket
+            .pipe_notify(move |_, event| match event {
+                PipeEvent::AddPost => {
+                    let _ = up.try_send(());
+                }
+                PipeEvent::RemovePost => {
+                    down.close();
+                }
+                _ => {}
+            })
+            .map_err(unreachable)?;
+        let connection = Connection { inner: Arc::new(ConnectionInner { socket, spare: Mutex::default() }), gone };
+        start_dialer(&connection.inner.socket, url)?;
+        let connected = async { is_up.recv().await.is_ok() };
+        let late = async {
+            Timer::after(patience).await;
+            false
+        };
+        if connected.or(late).await {
+            Ok(connection)
+        } else {
+            Err(LinkError::Unreachable(format!("nobody answers at {url}")))
+        }
+    }
+}
+
+impl Link for Connection {
+    fn request(&self, frame: Vec<u8>) -> Local<Result<Vec<u8>, LinkError>> {
+        let inner = self.inner.clone();
+        let gone = self.gone.clone();
+        Box::pin(async move {
+            if gone.is_closed() {
+                return Err(LinkError::Broken);
+            }
+            inner.request(frame).await
+        })
+    }
+
+    fn closed(&self) -> Local<()> {
+        let gone = self.gone.clone();
+        Box::pin(async move { while gone.recv().await.is_ok() {} })
+    }
+}
+
+impl Drop for Connection {
+    /// Closing waits for NNG's threads, so it is not done on the caller's.
+    fn drop(&mut self) {
+        let inner = self.inner.clone();
+        smol::unblock(move || inner.socket.close()).detach();
+    }
+}
+
+impl ConnectionInner {
+    async fn request(&self, frame: Vec<u8>) -> Result<Vec<u8>, LinkError> {
+        if frame.len() > FRAME_LIMIT {
+            return Err(LinkError::TooLong { bytes: frame.len(), limit: FRAME_LIMIT });
+        }
+        let spare = self.lock().pop();
+        let (context, mut operation) = match spare {
+            Some(pair) => pair,
+            None => (Context::new(&self.socket).map_err(broken)?, Operation::new().map_err(broken)?),
+        };
+        operation.send(&context, Message::from(&frame[..])).await.map_err(broken)?;
+        let reply = operation.receive(&context).await.map_err(broken)?;
+        self.lock().push((context, operation));
+        Ok(reply.as_slice().to_vec())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Context, Operation)>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Connections over TCP.
+pub struct Tcp {
+    /// How long a connection may take to be made.
+    pub patience: Duration,
+    pub family: Family,
+}
+
+/// Which addresses of a name are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    V4First,
+    V6First,
+}
+
+impl Transport for Tcp {
+    fn connect(&self, host: &str, port: u16) -> Local<Result<Rc<dyn Link>, LinkError>> {
+        let (host, patience, family) = (host.to_owned(), self.patience, self.family);
+        Box::pin(async move {
+            let address = resolve(host, port, family).await?;
+            let connection = Connection::tcp(address, patience).await?;
+            Ok(Rc::new(connection) as Rc<dyn Link>)
+        })
+    }
+
+    fn subscribe(&self, host: &str, port: u16) -> Local<Result<Box<dyn Subscription>, LinkError>> {
+        let (host, family) = (host.to_owned(), self.family);
+        Box::pin(async move {
+            let address = resolve(host, port, family).await?;
+            let subscriber = Subscriber::dial(&format!("tcp://{address}"))?;
+            Ok(Box::new(subscriber) as Box<dyn Subscription>)
+        })
+    }
+}
+
+/// Asks the system for the name's addresses, each time anew: a name may move. An address needs no system.
+async fn resolve(host: String, port: u16, family: Family) -> Result<SocketAddr, LinkError> {
+    if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        return Ok(SocketAddr::new(address, port));
+    }
+    let name = host.clone();
+    let found = smol::unblock(move || (name.as_str(), port).to_socket_addrs().map(Vec::from_iter)).await;
+    let mut addresses = found.map_err(|error| {
+        let hint = if Path::new("/etc/hosts").exists() || Path::new("/etc/resolv.conf").exists() {
+            ""
+        } else {
+            " (there is neither /etc/hosts nor /etc/resolv.conf: give an address)"
+        };
+        LinkError::Unreachable(format!("the name '{host}' does not resolve: {error}{hint}"))
+    })?;
+    addresses.sort_by_key(|address| address.is_ipv6() != (family == Family::V6First));
+    addresses.first().copied().ok_or_else(|| LinkError::Unreachable(format!("the name '{host}' has no address")))
+}
+
+// ---- publishing ----
+
+/// A pub0 socket. Sending happens in order on a thread of its own and never holds the caller up.
+pub struct Publisher {
+    frames: Sender<Vec<u8>>,
+    socket: Socket,
+}
+
+/// How many publications may wait for a slow subscriber.
+const PUBLISHER_BUFFER: i32 = 64;
+
+impl Publisher {
+    pub fn tcp(address: SocketAddr) -> Result<Publisher, LinkError> {
+        Publisher::listen(&format!("tcp://{address}"), PUBLISHER_BUFFER)
+    }
+
+    /// Events come in bursts, and few listen: the buffer is larger.
+    pub fn local(path: &Path, mode: u32) -> Result<Publisher, LinkError> {
+        let url = local_url(path)?;
+        let _ = std::fs::remove_file(path);
+        let publisher = Publisher::listen(&url, 4096)?;
+        set_mode(path, mode)?;
+        Ok(publisher)
+    }
+
+    fn listen(url: &str, buffer: i32) -> Result<Publisher, LinkError> {
+        let socket = socket(Protocol::Pub0)?;
+        socket.set_opt::<SendBufferSize>(buffer).map_err(unreachable)?;
+        start_listener(&socket, url)?;
+        let (sender, frames) = unbounded::<Vec<u8>>();
+        let sending = socket.clone();
+        std::thread::Builder::new()
+            .name("publish".to_owned())
+            .stack_size(128 * 1024)
+            .spawn(move || {
+                while let Ok(frame) = frames.recv_blocking() {
+                    let _ = sending.send(Message::from(&frame[..]));
+                }
+            })
+            .map_err(|error| LinkError::Unreachable(error.to_string()))?;
+        Ok(Publisher { frames: sender, socket })
+    }
+
+    pub fn publish(&self, frame: Vec<u8>) {
+        let _ = self.frames.try_send(frame);
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        self.frames.close();
+        self.socket.close();
+    }
+}
+
+/// A sub0 socket that takes everything. NNG makes its connection again by itself.
+pub struct Subscriber {
+    socket: Socket,
+    operation: Operation,
+}
+
+impl Subscriber {
+    pub fn local(path: &Path) -> Result<Subscriber, LinkError> {
+        Subscriber::dial(&local_url(path)?)
+    }
+
+    fn dial(url: &str) -> Result<Subscriber, LinkError> {
+        let socket = socket(Protocol::Sub0)?;
+        socket.set_opt::<Subscribe>(Vec::new()).map_err(unreachable)?;
+        socket.set_opt::<RecvBufferSize>(1024).map_err(unreachable)?;
+        start_dialer(&socket, url)?;
+        Ok(Subscriber { socket, operation: Operation::new().map_err(unreachable)? })
+    }
+}
+
+impl Subscription for Subscriber {
+    fn next(&mut self) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, LinkError>> + '_>> {
+        Box::pin(async {
+            let message = self.operation.receive_from(&self.socket).await.map_err(broken)?;
+            Ok(message.as_slice().to_vec())
+        })
+    }
+}
+
+// ---- what all of them need ----
+
+fn socket(protocol: Protocol) -> Result<Socket, LinkError> {
+    let socket = Socket::new(protocol).map_err(unreachable)?;
+    socket.set_opt::<RecvMaxSize>(FRAME_LIMIT + 64).map_err(unreachable)?;
+    socket.set_opt::<ReconnectMinTime>(Some(Duration::from_millis(100))).map_err(unreachable)?;
+    socket.set_opt::<ReconnectMaxTime>(Some(Duration::from_secs(2))).map_err(unreachable)?;
+    Ok(socket)
+}
+
+fn start_listener(socket: &Socket, url: &str) -> Result<(), LinkError> {
+    let failed = |error: Error| LinkError::Unreachable(format!("cannot listen at {url}: {error}"));
+    let listener = ListenerBuilder::new(socket, url).map_err(failed)?;
+    listener.start().map(drop).map_err(|(_, error)| failed(error))
+}
+
+fn start_dialer(socket: &Socket, url: &str) -> Result<(), LinkError> {
+    let failed = |error: Error| LinkError::Unreachable(format!("cannot connect to {url}: {error}"));
+    let dialer = DialerBuilder::new(socket, url).map_err(failed)?;
+    dialer.start(true).map(drop).map_err(|(_, error)| failed(error))
+}
+
+fn local_url(path: &Path) -> Result<String, LinkError> {
+    let text = path.to_str().ok_or_else(|| LinkError::Unreachable(format!("{} is not UTF-8", path.display())))?;
+    // A name in the address of a local socket has 108 bytes with its end.
+    if text.len() > 107 {
+        return Err(LinkError::Unreachable(format!(
+            "{text} is longer than the 107 bytes of a local socket: set sock_dir shorter"
+        )));
+    }
+    Ok(format!("ipc://{text}"))
+}
+
+/// The crate's own option for this is masked by umask.
+fn set_mode(path: &Path, mode: u32) -> Result<(), LinkError> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+        .map_err(|error| LinkError::Unreachable(format!("{}: {error}", path.display())))
+}
+
+fn pipe_id(pipe: Pipe) -> PipeId {
+    // SAFETY: reads the number inside a handle that was passed by value; NNG looks nothing up.
+    PipeId(unsafe { nng_sys::nng_pipe_id(pipe.nng_pipe()) } as u64)
+}
+
+fn remote_address(pipe: Pipe) -> Option<IpAddr> {
+    match pipe.get_opt::<RemAddr>().ok()? {
+        nng::SocketAddr::Inet(address) => Some(IpAddr::V4(*address.ip())),
+        nng::SocketAddr::Inet6(address) => Some(IpAddr::V6(*address.ip())),
+        _ => None,
+    }
+}
+
+/// The crate declares the option but has no getter for it.
+fn peer_uid(pipe: Pipe) -> Option<u32> {
+    let mut uid: u64 = 0;
+    let name = nng_sys::NNG_OPT_IPC_PEER_UID.as_ptr().cast();
+    // SAFETY: the name is a C string with its end, `uid` outlives the call, and a handle that is gone is an error code.
+    let code = unsafe { nng_sys::nng_pipe_get_uint64(pipe.nng_pipe(), name, &mut uid) };
+    (code == 0).then(|| u32::try_from(uid).ok()).flatten()
+}
+
+fn unreachable(error: Error) -> LinkError {
+    LinkError::Unreachable(error.to_string())
+}
+
+fn broken(_: Error) -> LinkError {
+    LinkError::Broken
+}

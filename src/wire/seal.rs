@@ -1,0 +1,171 @@
+//! The seals: what is hidden and what is proved, with libsodium, in one place.
+//!
+//! Everything else in the wire speaks of keys, hashes and sealed bytes; only this file and `keys` name the library.
+
+use sodiumoxide::crypto::aead::xchacha20poly1305_ietf as aead;
+use sodiumoxide::crypto::{generichash, kx};
+
+pub const NONCE_BYTES: usize = 24;
+pub const TAG_BYTES: usize = 16;
+pub const HASH_BYTES: usize = 32;
+pub const EXCHANGE_BYTES: usize = 32;
+
+pub type Hash = [u8; HASH_BYTES];
+
+/// A key for sealing. Its bytes are wiped when it is dropped.
+#[derive(Clone)]
+pub struct Key(aead::Key);
+
+impl Key {
+    pub fn random() -> Key {
+        Key(aead::gen_key())
+    }
+
+    pub fn from_bytes(bytes: [u8; 32]) -> Key {
+        Key(aead::Key(bytes))
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0.0
+    }
+
+    /// Seals under a nonce that must never be used twice with this key; `beside` is proved but not hidden.
+    pub fn seal(&self, nonce: &[u8; NONCE_BYTES], beside: &[u8], plain: &[u8]) -> Vec<u8> {
+        aead::seal(plain, Some(beside), &aead::Nonce(*nonce), &self.0)
+    }
+
+    /// Opens what [`Key::seal`] sealed; nothing where key, nonce, `beside` or a single bit differs.
+    pub fn open(&self, nonce: &[u8; NONCE_BYTES], beside: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        aead::open(sealed, Some(beside), &aead::Nonce(*nonce), &self.0).ok()
+    }
+
+    /// A random nonce and what it sealed, in one piece.
+    pub fn seal_random(&self, beside: &[u8], plain: &[u8]) -> Vec<u8> {
+        let nonce = random::<NONCE_BYTES>();
+        let sealed = self.seal(&nonce, beside, plain);
+        [&nonce[..], &sealed].concat()
+    }
+
+    /// Opens what [`Key::seal_random`] sealed.
+    pub fn open_random(&self, beside: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>()?;
+        self.open(nonce, beside, sealed)
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+/// Must be called before anything else of this file or of `keys`, once per process.
+pub fn start() -> Result<(), &'static str> {
+    sodiumoxide::init().map_err(|()| "libsodium could not start: the system gives no random numbers")
+}
+
+pub fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    sodiumoxide::randombytes::randombytes_into(&mut bytes);
+    bytes
+}
+
+/// BLAKE2b-256 of the parts, one after the other.
+pub fn hash(parts: &[&[u8]]) -> Hash {
+    digest(None, parts)
+}
+
+/// BLAKE2b-256 under a key.
+pub fn keyed_hash(key: &[u8; 32], parts: &[&[u8]]) -> Hash {
+    digest(Some(key), parts)
+}
+
+fn digest(key: Option<&[u8; 32]>, parts: &[&[u8]]) -> Hash {
+    let mut out = [0; HASH_BYTES];
+    // These calls fail for lengths out of range alone, and the lengths are constants in range.
+    if let Ok(mut state) = generichash::State::new(Some(HASH_BYTES), key.map(|key| &key[..])) {
+        for part in parts {
+            let _ = state.update(part);
+        }
+        if let Ok(digest) = state.finalize() {
+            out.copy_from_slice(digest.as_ref());
+        }
+    }
+    out
+}
+
+/// One side's fresh keys of a key exchange, used once.
+pub struct Exchange {
+    secret: kx::SecretKey,
+    public: [u8; EXCHANGE_BYTES],
+}
+
+/// What both sides of a key exchange share: a key a direction. Wiped when dropped.
+pub struct Shared {
+    pub up: Key,
+    pub down: Key,
+}
+
+impl Exchange {
+    pub fn fresh() -> Exchange {
+        let (public, secret) = kx::gen_keypair();
+        Exchange { secret, public: public.0 }
+    }
+
+    pub fn public(&self) -> &[u8; EXCHANGE_BYTES] {
+        &self.public
+    }
+
+    /// The minion's side. Nothing for a key of small order.
+    pub fn as_minion(&self, master: &[u8; EXCHANGE_BYTES]) -> Option<Shared> {
+        let (down, up) =
+            kx::client_session_keys(&kx::PublicKey(self.public), &self.secret, &kx::PublicKey(*master)).ok()?;
+        Some(Shared { up: Key::from_bytes(up.0), down: Key::from_bytes(down.0) })
+    }
+
+    /// The master's side. Nothing for a key of small order.
+    pub fn as_master(&self, minion: &[u8; EXCHANGE_BYTES]) -> Option<Shared> {
+        let (up, down) =
+            kx::server_session_keys(&kx::PublicKey(self.public), &self.secret, &kx::PublicKey(*minion)).ok()?;
+        Some(Shared { up: Key::from_bytes(up.0), down: Key::from_bytes(down.0) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_share_the_keys_and_a_small_order_key_is_refused() {
+        let (minion, master) = (Exchange::fresh(), Exchange::fresh());
+        let (a, b) = (minion.as_minion(master.public()).unwrap(), master.as_master(minion.public()).unwrap());
+        assert_eq!(a.up.as_bytes(), b.up.as_bytes());
+        assert_eq!(a.down.as_bytes(), b.down.as_bytes());
+        assert_ne!(a.up.as_bytes(), a.down.as_bytes());
+        assert!(minion.as_minion(&[0; 32]).is_none());
+        assert!(master.as_master(&[0; 32]).is_none());
+    }
+
+    #[test]
+    fn a_flipped_bit_opens_nothing() {
+        let key = Key::random();
+        let sealed = key.seal_random(b"beside", b"secret");
+        assert_eq!(key.open_random(b"beside", &sealed).as_deref(), Some(&b"secret"[..]));
+        assert!(key.open_random(b"other", &sealed).is_none());
+        for bit in 0..sealed.len() * 8 {
+            let mut bad = sealed.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(key.open_random(b"beside", &bad).is_none());
+        }
+        for cut in 0..sealed.len() {
+            assert!(key.open_random(b"beside", &sealed[..cut]).is_none());
+        }
+    }
+
+    #[test]
+    fn the_hash_is_blake2b_256() {
+        // b2sum -l 256 of the three bytes.
+        let hex: String = hash(&[b"a", b"bc"]).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
+    }
+}
