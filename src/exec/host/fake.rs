@@ -221,6 +221,12 @@ impl Host for Fake {
 /// A folder of one test, gone at its end.
 pub struct Folder(PathBuf);
 
+impl Default for Folder {
+    fn default() -> Folder {
+        Folder::new()
+    }
+}
+
 impl Folder {
     pub fn new() -> Folder {
         use std::sync::atomic::{AtomicU32, Ordering};
