@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod key;
 pub mod master;
+pub mod minion;
 
 use cli::Exit;
 
