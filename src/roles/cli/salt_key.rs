@@ -40,7 +40,7 @@ pub struct Actions {
     /// reject all keys that wait
     #[argh(switch, short = 'R')]
     pub reject_all: bool,
-    /// with accept or reject: keys of every other standing too
+    /// as --include-rejected with accept, as --include-accepted with reject
     #[argh(switch)]
     pub include_all: bool,
     /// with reject: accepted keys too
