@@ -4,6 +4,8 @@
 pub mod context;
 pub mod fault;
 pub mod host;
+pub mod jid;
+pub mod jobs;
 pub mod modules;
 pub mod outputters;
 pub mod regex;
@@ -12,3 +14,4 @@ pub mod target;
 
 pub use context::{Call, Ctx, Master, NoMaster};
 pub use fault::{Fault, Reply, Returned};
+pub use jid::Jid;
