@@ -90,7 +90,7 @@ fn call(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Returned {
     match reply {
         Ok(returned) => returned,
         Err(fault) => {
-            let (value, retcode) = fault.shown(fun);
+            let (value, retcode) = fault.shown();
             Returned::from(value).with_retcode(retcode)
         }
     }

@@ -67,7 +67,7 @@ impl Spool {
     /// The jobs that have a result here, oldest first.
     pub fn jids(&self) -> Vec<Jid> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut jids: Vec<Jid> = names.filter_map(|entry| Jid::parse(entry.file_name().to_str()?)).collect();
+        let mut jids: Vec<Jid> = names.filter_map(|entry| Jid::parse(entry.file_name().to_str()?).ok()).collect();
         jids.sort();
         jids
     }

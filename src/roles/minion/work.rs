@@ -4,7 +4,7 @@ use super::Minion;
 use super::execute::{World, execute, is_inline};
 use super::worker::{self, Ended, finish, without_result};
 use crate::exec::NoMaster;
-use crate::exec::host::machine::Machine;
+use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::jobs::{Lock, Running};
 use crate::wire::link::LinkError;
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(500);
 impl Minion {
     /// Takes a job and runs it, unless it was taken before.
     pub(super) fn take(self: &Rc<Self>, job: Job) {
-        let Some(jid) = Jid::parse(&job.jid) else {
+        let Ok(jid) = Jid::parse(&job.jid) else {
             return log::error!("the master sent a job without a proper jid");
         };
         if self.taken.borrow().contains(&jid) {
@@ -61,7 +61,7 @@ impl Minion {
             let background = self.background.clone();
             let ret = smol::unblock(move || {
                 let world = World {
-                    host: &Machine::new(),
+                    host: &Machine,
                     master: &NoMaster,
                     grains: &background.grains,
                     pillar: &background.pillar,

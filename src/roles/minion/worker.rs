@@ -7,7 +7,7 @@
 use super::execute::{World, execute};
 use super::spool::Spool;
 use crate::exec::context::Master;
-use crate::exec::host::machine::Machine;
+use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::jobs::{Jobs, Lock};
 use crate::exec::{Fault, NoMaster};
@@ -97,14 +97,14 @@ fn work() -> Result<(), String> {
     std::io::stdin().read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     let order: Order = cbor::decode(&bytes).map_err(|error| error.to_string())?;
     drop(bytes);
-    let jid = Jid::parse(&order.job.jid).ok_or("a job without a jid")?;
+    let jid = Jid::parse(&order.job.jid).map_err(|error| error.to_string())?;
     let _lock = Lock::adopt(order.lock).map_err(|error| format!("the lock of job {jid}: {error}"))?;
     let master: Box<dyn Master> = match &order.sock_dir {
         Some(sock_dir) => Box::new(MinionSocket::new(sock_dir)),
         None => Box::new(NoMaster),
     };
     let world = World {
-        host: &Machine::new(),
+        host: &Machine,
         master: master.as_ref(),
         grains: &order.grains,
         pillar: &order.pillar,
@@ -128,7 +128,7 @@ pub fn without_result(job: &Job, ended: &Ended) -> Return {
         (None, Some(code)) => (format!("The process of the job ended with exit code {code} and left no result"), 1, false),
         (None, None) => ("The process of the job ended and left no result".to_owned(), 1, false),
     };
-    let value = Fault::execution(text).shown(&job.fun.to_text()).0;
+    let value = Fault::execution(text).shown().0;
     Return {
         jid: job.jid.clone(),
         fun: job.fun.clone(),
