@@ -61,3 +61,6 @@ impl Stop {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,8 @@ pub struct Change {
     pub act: Act,
     /// Where the key stood before.
     pub from: Standing,
+    /// The key; nothing, where its file could not be read.
+    pub key: Option<PublicKey>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

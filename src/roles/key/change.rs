@@ -54,10 +54,11 @@ impl SaltKey<'_> {
         let mut exit = Exit::Ok;
         for (from, ids) in &found.groups {
             for id in ids {
+                let key = self.store.key(*from, id).ok();
                 match self.apply_one(act, id, *from) {
                     Ok(()) => {
                         self.display.say(&format!("Key for minion {id} {}.\n", act.done()));
-                        changes.push(Change { id: id.clone(), act, from: *from });
+                        changes.push(Change { id: id.clone(), act, from: *from, key });
                     }
                     Err(error) => {
                         eprintln!("salt-key: {error}");
@@ -82,6 +83,15 @@ impl SaltKey<'_> {
 }
 
 impl Act {
+    /// What the event `salt/key` calls it.
+    pub fn event(self) -> &'static str {
+        match self {
+            Act::Accepted => "accepted",
+            Act::Rejected => "rejected",
+            Act::Deleted => "delete",
+        }
+    }
+
     fn done(self) -> &'static str {
         match self {
             Act::Accepted => "accepted",

@@ -153,10 +153,12 @@ fn every_recorded_command_answers_as_salt_did() {
 #[test]
 fn a_running_master_is_told_each_change_once() {
     let folder = Folder::new("told");
-    folder.pending("web1");
-    folder.pending("web2");
+    let keys = [folder.pending("web1"), folder.pending("web2")];
     let answer = run(&folder, &["-y", "-a", "web1,web*"], b"");
-    let change = |id: &str, act, from| Change { id: id.to_owned(), act, from };
+    let change = |id: &str, act, from| {
+        let key = Some(keys[usize::from(id == "web2")]);
+        Change { id: id.to_owned(), act, from, key }
+    };
     let from = Standing::Pending;
     assert_eq!(answer.told, [change("web1", Act::Accepted, from), change("web2", Act::Accepted, from)]);
     assert_eq!(run(&folder, &["-y", "-a", "*"], b"").told, []);
