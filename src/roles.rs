@@ -1,2 +1,3 @@
 //! The programs.
+pub mod config;
 pub mod master;
