@@ -1,3 +1,139 @@
-//! The programs.
+//! The programs: what one binary is, by the name it is called with.
+
+pub mod cli;
 pub mod config;
+pub mod key;
 pub mod master;
+pub mod minion;
+
+use cli::Exit;
+
+/// A program.
+pub struct Applet {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// Runs it with its arguments, without its name; the exit code.
+    pub run: fn(&[String]) -> u8,
+}
+
+/// Every program that there is, sorted by name.
+pub const APPLETS: &[Applet] =
+    &[Applet { name: "salt-key", about: "show, accept, reject and delete the keys of minions", run: key::run }];
+
+/// Programs of Salt that this version lacks.
+const LACKING: [&str; 7] = ["salt-api", "salt-cloud", "salt-cp", "salt-proxy", "salt-ssh", "salt-syndic", "spm"];
+
+/// The program of a name.
+pub fn find(name: &str) -> Option<&'static Applet> {
+    APPLETS.iter().find(|applet| applet.name == name)
+}
+
+/// Runs the binary: as the program that the name it is called with says, else as the one that its first argument says.
+pub fn run(called: &str, args: &[String]) -> u8 {
+    if let Some(applet) = find(called) {
+        return (applet.run)(args);
+    }
+    if let Some(name) = LACKING.iter().find(|name| **name == called) {
+        return lacking(name);
+    }
+    match args {
+        [] => fail(Exit::Usage, &usage()),
+        [flag, ..] if flag == "--help" || flag == "-h" => show(&usage()),
+        [flag, ..] if flag == "--version" => show(&cli::versions::line("halite")),
+        [flag, ..] if flag == "--list" => show(&list()),
+        [verb, folder] if verb == "install" => install(folder),
+        [verb, ..] if verb == "install" => fail(Exit::Usage, "halite: error: install takes one folder\n"),
+        [name, rest @ ..] => match find(name) {
+            Some(applet) => (applet.run)(rest),
+            None if LACKING.contains(&name.as_str()) => lacking(name),
+            None => {
+                fail(Exit::Usage, &format!("halite: error: there is no program '{name}'; halite --list names all\n"))
+            }
+        },
+    }
+}
+
+fn usage() -> String {
+    "Usage: halite PROGRAM [ARGUMENT ...]    run a program\n\
+     \x20      halite --list                     name the programs\n\
+     \x20      halite install FOLDER             make a link for each program in a folder\n"
+        .to_owned()
+}
+
+fn list() -> String {
+    APPLETS.iter().map(|applet| format!("{:<12} {}\n", applet.name, applet.about)).collect()
+}
+
+/// Makes `FOLDER/salt-key` and so on, which point at this binary. What is there under such a name is left alone unless
+/// it is a link.
+fn install(folder: &str) -> u8 {
+    let made = std::env::current_exe().and_then(|binary| {
+        std::fs::create_dir_all(folder)?;
+        for applet in APPLETS {
+            let link = std::path::Path::new(folder).join(applet.name);
+            if link.is_symlink() {
+                std::fs::remove_file(&link)?;
+            }
+            std::os::unix::fs::symlink(&binary, &link)?;
+        }
+        Ok(())
+    });
+    match made {
+        Ok(()) => Exit::Ok.code(),
+        Err(error) => fail(Exit::CannotCreate, &format!("halite: error: install into {folder}: {error}\n")),
+    }
+}
+
+fn lacking(name: &str) -> u8 {
+    fail(Exit::Unavailable, &format!("{name}: this version of Halite does not have this program yet\n"))
+}
+
+fn show(text: &str) -> u8 {
+    cli::exit::print(text);
+    Exit::Ok.code()
+}
+
+fn fail(exit: Exit, text: &str) -> u8 {
+    eprint!("{text}");
+    exit.code()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(args: &[&str]) -> Vec<String> {
+        args.iter().map(|arg| (*arg).to_owned()).collect()
+    }
+
+    #[test]
+    fn programs_are_found_by_either_name() {
+        assert!(APPLETS.is_sorted_by_key(|applet| applet.name));
+        assert!(APPLETS.iter().all(|applet| !LACKING.contains(&applet.name)));
+        for applet in APPLETS {
+            assert_eq!(run(applet.name, &strings(&["--version"])), 0, "{}", applet.name);
+            assert_eq!(run("halite", &strings(&[applet.name, "--version"])), 0, "{}", applet.name);
+        }
+        for name in LACKING {
+            assert_eq!(run(name, &[]), 69);
+            assert_eq!(run("halite", &strings(&[name])), 69);
+        }
+        assert_eq!(run("halite", &strings(&["salt-keys"])), 64);
+        assert_eq!(run("halite", &[]), 64);
+    }
+
+    #[test]
+    fn install_makes_links_and_replaces_only_links() {
+        let folder = std::env::temp_dir().join(format!("halite-install-{}", std::process::id()));
+        let args = strings(&["install", &folder.to_string_lossy()]);
+        assert_eq!(run("halite", &args), 0);
+        assert_eq!(run("halite", &args), 0);
+        let link = folder.join(APPLETS[0].name);
+        assert_eq!(std::fs::read_link(&link).unwrap(), std::env::current_exe().unwrap());
+        std::fs::remove_file(&link).unwrap();
+        std::fs::write(&link, "mine").unwrap();
+        assert_eq!(run("halite", &args), 73);
+        assert_eq!(std::fs::read(&link).unwrap(), b"mine");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

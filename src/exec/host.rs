@@ -3,6 +3,19 @@
 //! [`Host`] has three kinds: the real machine, a fake for tests in which a command that nobody scripted fails loudly,
 //! and a read-only view under which a state in test mode cannot change anything.
 
+mod accounts;
+mod child;
+#[cfg(test)]
+pub mod fake;
+mod files;
+mod machine;
+mod process;
+mod read_only;
+
+pub use child::{adopt, keep_open};
+pub use machine::Machine;
+pub use read_only::ReadOnly;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};

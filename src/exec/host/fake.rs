@@ -1,0 +1,243 @@
+//! A host for tests: files in memory, commands that were scripted beforehand, a clock that only moves by `sleep`.
+//!
+//! A command that nobody scripted ends the test with its name.
+
+use super::{Attributes, Command, FileKind, Finished, Host, Stat, User};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+/// A machine that exists in a test only.
+#[derive(Default)]
+pub struct Fake {
+    state: Mutex<State>,
+    env: BTreeMap<String, String>,
+    users: Vec<User>,
+    groups: BTreeMap<String, u32>,
+}
+
+#[derive(Default)]
+struct State {
+    files: BTreeMap<PathBuf, Node>,
+    scripts: Vec<(Vec<String>, Finished)>,
+    ran: Vec<Command>,
+    killed: Vec<(i32, i32)>,
+    slept: Duration,
+}
+
+struct Node {
+    kind: FileKind,
+    bytes: Vec<u8>,
+    attributes: Attributes,
+}
+
+impl Fake {
+    pub fn new() -> Fake {
+        Fake::default()
+    }
+
+    /// A file that is there.
+    pub fn file(self, path: &str, text: &str) -> Fake {
+        self.node(path, FileKind::File, text, 0o644)
+    }
+
+    /// A program that can be found in PATH.
+    pub fn program(self, path: &str) -> Fake {
+        self.node(path, FileKind::File, "", 0o755)
+    }
+
+    pub fn folder(self, path: &str) -> Fake {
+        self.node(path, FileKind::Folder, "", 0o755)
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Fake {
+        self.env.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    pub fn user(mut self, user: User) -> Fake {
+        self.users.push(user);
+        self
+    }
+
+    pub fn group(mut self, name: &str, gid: u32) -> Fake {
+        self.groups.insert(name.to_owned(), gid);
+        self
+    }
+
+    /// What a command gives each time it is run with exactly these arguments.
+    pub fn command<const N: usize>(self, argv: [&str; N], finished: Finished) -> Fake {
+        self.state.lock().unwrap().scripts.push((argv.map(str::to_owned).to_vec(), finished));
+        self
+    }
+
+    /// A command that succeeds and prints a text.
+    pub fn answers<const N: usize>(self, argv: [&str; N], stdout: &str) -> Fake {
+        self.command(argv, Finished { pid: 4242, stdout: stdout.as_bytes().to_vec(), ..Finished::default() })
+    }
+
+    /// The commands that were run, in order.
+    pub fn ran(&self) -> Vec<Command> {
+        self.state.lock().unwrap().ran.clone()
+    }
+
+    /// The signals that were sent: pid and number.
+    pub fn killed(&self) -> Vec<(i32, i32)> {
+        self.state.lock().unwrap().killed.clone()
+    }
+
+    pub fn slept(&self) -> Duration {
+        self.state.lock().unwrap().slept
+    }
+
+    /// A file's text as it is now.
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.read(Path::new(path)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn node(self, path: &str, kind: FileKind, text: &str, mode: u32) -> Fake {
+        let attributes = Attributes { mode: Some(mode), uid: Some(0), gid: Some(0) };
+        let node = Node { kind, bytes: text.as_bytes().to_vec(), attributes };
+        self.state.lock().unwrap().files.insert(PathBuf::from(path), node);
+        self
+    }
+}
+
+fn missing<T>() -> io::Result<T> {
+    Err(io::Error::from(io::ErrorKind::NotFound))
+}
+
+impl Host for Fake {
+    fn run(&self, command: &Command) -> io::Result<Finished> {
+        let mut state = self.state.lock().unwrap();
+        state.ran.push(command.clone());
+        match state.scripts.iter().find(|(argv, _)| *argv == command.argv) {
+            Some((_, finished)) => Ok(finished.clone()),
+            None => panic!("nobody scripted the command {:?}", command.argv),
+        }
+    }
+
+    fn query(&self, command: &Command) -> io::Result<Finished> {
+        self.run(command)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.state.lock().unwrap().files.get(path) {
+            Some(node) if node.kind == FileKind::File => Ok(node.bytes.clone()),
+            Some(_) => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+            None => missing(),
+        }
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
+        let node = Node { kind: FileKind::File, bytes: bytes.to_vec(), attributes };
+        self.state.lock().unwrap().files.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        let state = self.state.lock().unwrap();
+        let implied = state.files.keys().any(|file| file != path && file.starts_with(path));
+        let (kind, size, attributes) = match state.files.get(path) {
+            Some(node) => (node.kind, node.bytes.len(), node.attributes),
+            None if implied => (FileKind::Folder, 0, Attributes { mode: Some(0o755), uid: Some(0), gid: Some(0) }),
+            None => return missing(),
+        };
+        Ok(Stat {
+            kind,
+            mode: attributes.mode.unwrap_or(0o644),
+            uid: attributes.uid.unwrap_or(0),
+            gid: attributes.gid.unwrap_or(0),
+            size: size as u64,
+            modified: SystemTime::UNIX_EPOCH,
+            inode: 1,
+            device: 1,
+            links: 1,
+            target: None,
+        })
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let state = self.state.lock().unwrap();
+        let mut names: Vec<String> = state
+            .files
+            .keys()
+            .filter_map(|file| file.strip_prefix(folder).ok()?.iter().next()?.to_str().map(str::to_owned))
+            .collect();
+        names.dedup();
+        if names.is_empty() && !state.files.contains_key(folder) { missing() } else { Ok(names) }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.state.lock().unwrap().files.remove(path).map_or_else(missing, |_| Ok(()))
+    }
+
+    fn make_folder(&self, path: &Path, mode: u32) -> io::Result<()> {
+        let attributes = Attributes { mode: Some(mode), ..Attributes::default() };
+        let node = Node { kind: FileKind::Folder, bytes: Vec::new(), attributes };
+        self.state.lock().unwrap().files.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000) + self.slept()
+    }
+
+    fn sleep(&self, time: Duration) {
+        self.state.lock().unwrap().slept += time;
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.env.get(name).cloned()
+    }
+
+    fn user(&self, name: &str) -> io::Result<Option<User>> {
+        Ok(self.users.iter().find(|user| user.name == name).cloned())
+    }
+
+    fn user_by_uid(&self, uid: u32) -> io::Result<Option<User>> {
+        Ok(self.users.iter().find(|user| user.uid == uid).cloned())
+    }
+
+    fn group(&self, name: &str) -> io::Result<Option<u32>> {
+        Ok(self.groups.get(name).copied())
+    }
+
+    fn which(&self, program: &str) -> Option<PathBuf> {
+        let path = self.env.get("PATH").map_or("/usr/bin:/bin", String::as_str);
+        let found =
+            |file: &PathBuf| self.stat(file).is_ok_and(|stat| stat.kind == FileKind::File && stat.mode & 0o111 != 0);
+        path.split(':').map(|folder| Path::new(folder).join(program)).find(found)
+    }
+
+    fn kill(&self, pid: i32, signal: i32) -> io::Result<()> {
+        self.state.lock().unwrap().killed.push((pid, signal));
+        Ok(())
+    }
+}
+
+/// A folder of one test, gone at its end.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Folder {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("halite-test-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Folder(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

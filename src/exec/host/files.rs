@@ -1,0 +1,183 @@
+//! Files of the real machine.
+
+use super::{Attributes, FileKind, Stat};
+use std::fs::{self, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Replaces a file whole. Nobody sees it half-written, or with an owner or mode that it should not have.
+pub(super) fn write(path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
+    let attributes = filled_in(path, attributes)?;
+    let (beside, mut file) = open_beside(path)?;
+    let written =
+        file.write_all(bytes).and_then(|()| settle(&file, attributes)).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // The first error is the one to tell; a leftover is only untidy.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+pub(super) fn stat(path: &Path) -> io::Result<Stat> {
+    let data = fs::symlink_metadata(path)?;
+    let kind = kind_of(data.file_type());
+    Ok(Stat {
+        kind,
+        mode: data.mode() & 0o7777,
+        uid: data.uid(),
+        gid: data.gid(),
+        size: data.size(),
+        modified: data.modified()?,
+        inode: data.ino(),
+        device: data.dev(),
+        links: data.nlink(),
+        target: match kind {
+            FileKind::Link => Some(fs::read_link(path)?),
+            _ => None,
+        },
+    })
+}
+
+pub(super) fn list(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
+}
+
+pub(super) fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
+    fs::DirBuilder::new().mode(mode).create(path)
+}
+
+fn kind_of(kind: fs::FileType) -> FileKind {
+    if kind.is_dir() {
+        FileKind::Folder
+    } else if kind.is_symlink() {
+        FileKind::Link
+    } else if kind.is_fifo() {
+        FileKind::Fifo
+    } else if kind.is_socket() {
+        FileKind::Socket
+    } else if kind.is_char_device() {
+        FileKind::CharDevice
+    } else if kind.is_block_device() {
+        FileKind::BlockDevice
+    } else {
+        FileKind::File
+    }
+}
+
+/// What is not asked for stays as the file has it.
+fn filled_in(path: &Path, asked: Attributes) -> io::Result<Attributes> {
+    let had = match fs::symlink_metadata(path) {
+        Ok(data) if data.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(data) if data.is_file() => data,
+        Ok(_) => return Ok(asked),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(asked),
+        Err(error) => return Err(error),
+    };
+    Ok(Attributes {
+        mode: asked.mode.or(Some(had.mode() & 0o7777)),
+        uid: asked.uid.or(Some(had.uid())),
+        gid: asked.gid.or(Some(had.gid())),
+    })
+}
+
+/// A new file in the same folder, private until it is settled. A name that somebody has put there already is not opened.
+fn open_beside(path: &Path) -> io::Result<(PathBuf, fs::File)> {
+    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    loop {
+        let mut beside = std::ffi::OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".{:016x}", random()));
+        // The longest name that file systems take is 255 bytes.
+        let beside = if beside.len() > 255 { format!(".halite.{:016x}", random()).into() } else { beside };
+        let beside = path.with_file_name(beside);
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside) {
+            Ok(file) => return Ok((beside, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Owner before mode: a change of owner clears setuid and setgid.
+fn settle(file: &fs::File, attributes: Attributes) -> io::Result<()> {
+    let had = file.metadata()?;
+    let uid = attributes.uid.filter(|uid| *uid != had.uid());
+    let gid = attributes.gid.filter(|gid| *gid != had.gid());
+    if uid.is_some() || gid.is_some() {
+        std::os::unix::fs::fchown(file, uid, gid)?;
+    }
+    let mode = attributes.mode.unwrap_or_else(|| 0o666 & !current_umask());
+    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode))?;
+    Ok(())
+}
+
+/// Read from /proc: the system call that reads it also sets it, for all threads.
+fn current_umask() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
+}
+
+/// Only has to be hard to meet by chance: an existing name is refused by the open.
+fn random() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::host::fake::Folder;
+
+    #[test]
+    fn a_written_file_has_its_mode_and_nothing_is_left_beside_it() {
+        let folder = Folder::new();
+        let path = folder.path().join("secret");
+        write(&path, b"one", Attributes { mode: Some(0o640), ..Attributes::default() }).unwrap();
+        assert_eq!((fs::read(&path).unwrap().as_slice(), stat(&path).unwrap().mode), (&b"one"[..], 0o640));
+        write(&path, b"two", Attributes::default()).unwrap();
+        assert_eq!((fs::read(&path).unwrap().as_slice(), stat(&path).unwrap().mode), (&b"two"[..], 0o640));
+        assert_eq!(list(folder.path()).unwrap(), ["secret"]);
+    }
+
+    #[test]
+    fn a_folder_is_not_replaced_and_a_failure_leaves_nothing() {
+        let folder = Folder::new();
+        let inner = folder.path().join("inner");
+        make_folder(&inner, 0o700).unwrap();
+        assert_eq!(write(&inner, b"x", Attributes::default()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        assert!(write(&folder.path().join("no/file"), b"x", Attributes::default()).is_err());
+        assert_eq!(list(folder.path()).unwrap(), ["inner"]);
+        remove(&inner).unwrap();
+        assert!(stat(&inner).is_err());
+    }
+
+    #[test]
+    fn the_longest_name_can_be_written() {
+        let folder = Folder::new();
+        let path = folder.path().join("x".repeat(255));
+        write(&path, b"x", Attributes::default()).unwrap();
+        assert_eq!(list(folder.path()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_not_followed() {
+        let folder = Folder::new();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "kept").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(stat(&link).unwrap().target.as_deref(), Some(file.as_path()));
+        write(&link, b"new", Attributes::default()).unwrap();
+        assert_eq!((fs::read(&file).unwrap(), stat(&link).unwrap().kind), (b"kept".to_vec(), FileKind::File));
+    }
+}

@@ -1,0 +1,118 @@
+//! The real machine.
+
+use super::{Attributes, Command, Finished, Host, Stat, User, accounts, files, process};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// The machine that this program runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine;
+
+impl Host for Machine {
+    fn run(&self, command: &Command) -> io::Result<Finished> {
+        process::run(command)
+    }
+
+    fn query(&self, command: &Command) -> io::Result<Finished> {
+        process::run(command)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
+        files::write(path, bytes, attributes)
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        files::stat(path)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        files::list(folder)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        files::remove(path)
+    }
+
+    fn make_folder(&self, path: &Path, mode: u32) -> io::Result<()> {
+        files::make_folder(path, mode)
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn user(&self, name: &str) -> io::Result<Option<User>> {
+        accounts::user(name)
+    }
+
+    fn user_by_uid(&self, uid: u32) -> io::Result<Option<User>> {
+        accounts::user_by_uid(uid)
+    }
+
+    fn group(&self, name: &str) -> io::Result<Option<u32>> {
+        accounts::group(name)
+    }
+
+    fn which(&self, program: &str) -> Option<PathBuf> {
+        let executable = |path: &Path| {
+            std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+        };
+        if program.contains('/') {
+            let path = PathBuf::from(program);
+            return executable(&path).then_some(path);
+        }
+        if program.is_empty() {
+            return None;
+        }
+        let path = self.env("PATH").unwrap_or_else(|| DEFAULT_PATH.to_owned());
+        path.split(':').map(|folder| Path::new(folder).join(program)).find(|candidate| executable(candidate))
+    }
+
+    fn kill(&self, pid: i32, signal: i32) -> io::Result<()> {
+        let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
+        // 0 and negative numbers would mean whole groups.
+        let pid = Some(pid).filter(|pid| *pid > 0).and_then(rustix::process::Pid::from_raw).ok_or_else(invalid)?;
+        if signal == 0 {
+            return Ok(rustix::process::test_kill_process(pid)?);
+        }
+        let signal = rustix::process::Signal::from_named_raw(signal).ok_or_else(invalid)?;
+        Ok(rustix::process::kill_process(pid, signal)?)
+    }
+}
+
+/// Where programs are when the environment does not say.
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_in_path() {
+        assert!(Machine.which("sh").is_some_and(|path| path.is_absolute()));
+        assert_eq!(Machine.which("/bin/sh"), Some(PathBuf::from("/bin/sh")));
+        assert_eq!(Machine.which("no-such-program"), None);
+        assert_eq!(Machine.which("/etc/passwd"), None);
+    }
+
+    #[test]
+    fn a_signal_never_goes_to_a_group() {
+        assert_eq!(Machine.kill(0, 0).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(Machine.kill(-1, 15).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert!(Machine.kill(std::process::id() as i32, 0).is_ok());
+    }
+}

@@ -1,0 +1,102 @@
+//! A view of a host under which nothing can be changed: what a state sees in test mode.
+
+use super::{Attributes, Command, Finished, Host, Stat, User};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Looks through to a host; refuses whatever would change it.
+pub struct ReadOnly<'a>(pub &'a dyn Host);
+
+impl Host for ReadOnly<'_> {
+    fn run(&self, command: &Command) -> io::Result<Finished> {
+        refused("run", command.argv.first().map_or("", String::as_str))
+    }
+
+    fn query(&self, command: &Command) -> io::Result<Finished> {
+        self.0.query(command)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.0.read(path)
+    }
+
+    fn write(&self, path: &Path, _: &[u8], _: Attributes) -> io::Result<()> {
+        refused("write", &path.to_string_lossy())
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        self.0.stat(path)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        self.0.list(folder)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        refused("remove", &path.to_string_lossy())
+    }
+
+    fn make_folder(&self, path: &Path, _: u32) -> io::Result<()> {
+        refused("make", &path.to_string_lossy())
+    }
+
+    fn now(&self) -> SystemTime {
+        self.0.now()
+    }
+
+    fn sleep(&self, time: Duration) {
+        self.0.sleep(time);
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.0.env(name)
+    }
+
+    fn user(&self, name: &str) -> io::Result<Option<User>> {
+        self.0.user(name)
+    }
+
+    fn user_by_uid(&self, uid: u32) -> io::Result<Option<User>> {
+        self.0.user_by_uid(uid)
+    }
+
+    fn group(&self, name: &str) -> io::Result<Option<u32>> {
+        self.0.group(name)
+    }
+
+    fn which(&self, program: &str) -> Option<PathBuf> {
+        self.0.which(program)
+    }
+
+    fn kill(&self, pid: i32, _: i32) -> io::Result<()> {
+        refused("signal", &pid.to_string())
+    }
+}
+
+fn refused<T>(verb: &str, what: &str) -> io::Result<T> {
+    Err(io::Error::new(
+        io::ErrorKind::ReadOnlyFilesystem,
+        format!("in test mode nothing is changed: would {verb} {what}"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::host::fake::Fake;
+
+    #[test]
+    fn nothing_changes_through_a_read_only_view() {
+        let fake = Fake::new().file("/a", "x").answers(["id"], "root");
+        let view = ReadOnly(&fake);
+        let command = Command { argv: vec!["id".to_owned()], ..Command::default() };
+        assert_eq!(view.query(&command).unwrap().stdout, b"root");
+        assert!(view.run(&command).is_err());
+        assert!(view.write(Path::new("/a"), b"y", Attributes::default()).is_err());
+        assert!(view.remove(Path::new("/a")).is_err());
+        assert!(view.make_folder(Path::new("/b"), 0o755).is_err());
+        assert!(view.kill(1, 15).is_err());
+        assert_eq!(view.read(Path::new("/a")).unwrap(), b"x");
+    }
+}

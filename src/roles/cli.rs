@@ -1,0 +1,66 @@
+//! What is typed: the command lines of all programs, and what they answer with.
+//!
+//! A program declares its options as argh structs, the shared ones once for all (see [`options`]). argh knows neither
+//! `--out=json` nor `-Ay` nor abbreviations, so [`line`] reads the GNU forms, by what the structs declare, and hands each
+//! struct its own options in the one form that argh takes.
+
+pub mod arguments;
+pub mod display;
+pub mod exit;
+pub mod help;
+pub mod lacking;
+pub mod line;
+pub mod options;
+pub mod salt;
+pub mod salt_call;
+pub mod salt_daemon;
+pub mod salt_key;
+pub mod salt_run;
+pub mod versions;
+
+pub use display::Display;
+pub use exit::Exit;
+pub use line::{Group, Line, Program, group};
+
+/// The version as `--version` says it, without the program's name.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-halite");
+
+/// Why a command line leads to no work.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// Help or a version was asked for: the text for standard output.
+    Shown(String),
+    /// The command line is wrong: one sentence that says what.
+    Usage(String),
+    /// The words of a compound command do not fit its functions.
+    Incomplete(String),
+    /// It asks for something that this version does not have: one sentence.
+    Lacking(String),
+}
+
+impl Stop {
+    /// Says why, where it belongs, and gives the exit code.
+    pub fn report(&self, program: &str) -> Exit {
+        match self {
+            Stop::Shown(text) => {
+                exit::print(text);
+                Exit::Ok
+            }
+            Stop::Usage(sentence) => {
+                eprintln!("{program}: error: {sentence}");
+                Exit::Usage
+            }
+            Stop::Incomplete(sentence) => {
+                eprintln!("{program}: error: {sentence}");
+                Exit::Incomplete
+            }
+            Stop::Lacking(sentence) => {
+                eprintln!("{program}: {sentence}");
+                Exit::Unavailable
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

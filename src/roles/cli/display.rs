@@ -1,0 +1,186 @@
+//! Where answers go: to standard output or a file, in colour or not, through the outputter that the user, else the
+//! function, asks for.
+
+use super::options::Output;
+use crate::exec::outputters::{self, Colors, Style};
+use crate::wire::value::{Map, Value};
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+/// The display of one command.
+#[derive(Debug)]
+pub struct Display {
+    /// The configuration, with the options of the command line above it.
+    opts: Map,
+    colors: Colors,
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Stdout,
+    File {
+        path: PathBuf,
+        file: File,
+    },
+    /// For tests, and for answers that nobody is to see.
+    Memory(Vec<u8>),
+}
+
+/// A file for the output that cannot be written.
+#[derive(Debug)]
+pub struct DisplayError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl Display {
+    /// The display that the options ask for. A file is emptied now, unless it is to be added to.
+    pub fn new(output: &Output, config: &Map) -> Result<Display, DisplayError> {
+        let to = match &output.out_file {
+            None => To::Stdout,
+            Some(path) => {
+                let append = output.out_file_append;
+                let file = OpenOptions::new().create(true).write(true).append(append).truncate(!append).open(path);
+                let file = file.map_err(|error| DisplayError { path: path.clone(), error })?;
+                To::File { path: path.clone(), file }
+            }
+        };
+        let terminal = matches!(to, To::Stdout) && io::stdout().is_terminal();
+        let wanted = config.at("color").is_none_or(Value::truthy);
+        let colors = match () {
+            () if output.force_color => Colors::On,
+            () if output.no_color || !wanted || !terminal => Colors::Off,
+            () => Colors::On,
+        };
+        Ok(Display { opts: with_options(config, output), colors, to })
+    }
+
+    /// A display that keeps what it is shown; see [`Display::into_text`].
+    pub fn in_memory(output: &Output, config: &Map) -> Display {
+        let colors = if output.force_color { Colors::On } else { Colors::Off };
+        Display { opts: with_options(config, output), colors, to: To::Memory(Vec::new()) }
+    }
+
+    /// Shows an answer. `suggested` is the outputter that its function suggests; the user's word weighs more, but for
+    /// `highstate`, which does not fit every answer. `retcode` is the exit code of what is shown.
+    pub fn show(&mut self, value: &Value, suggested: Option<&str>, retcode: i32) -> Result<(), DisplayError> {
+        let name = match self.opts.str_at("output") {
+            Some("highstate") => suggested.unwrap_or("highstate"),
+            Some(asked) if !asked.is_empty() => asked,
+            _ => suggested.unwrap_or("nested"),
+        };
+        let indent = self.opts.at("output_indent").and_then(Value::as_int);
+        let style = Style { colors: self.colors, indent, retcode, opts: &self.opts };
+        let shown = outputters::show(value, name, &style);
+        if let Some(complaint) = shown.complaint {
+            log::error!("{complaint}");
+        }
+        if shown.text.is_empty() {
+            return Ok(());
+        }
+        self.write(&(shown.text + "\n"))
+    }
+
+    /// Prints a text that is no answer: a question, a notice. It goes where answers go, but never to a file.
+    pub fn say(&mut self, text: &str) {
+        match &mut self.to {
+            To::Memory(kept) => kept.extend_from_slice(text.as_bytes()),
+            To::Stdout | To::File { .. } => super::exit::print(text),
+        }
+    }
+
+    pub fn colors(&self) -> Colors {
+        self.colors
+    }
+
+    /// What was shown, for a display in memory.
+    pub fn into_text(self) -> String {
+        match self.to {
+            To::Memory(kept) => String::from_utf8_lossy(&kept).into_owned(),
+            To::Stdout | To::File { .. } => String::new(),
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), DisplayError> {
+        match &mut self.to {
+            To::File { path, file } => {
+                file.write_all(text.as_bytes()).map_err(|error| DisplayError { path: path.clone(), error })
+            }
+            To::Stdout | To::Memory(_) => {
+                self.say(text);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The configuration as outputters see it.
+fn with_options(config: &Map, output: &Output) -> Map {
+    let mut opts = config.clone();
+    if let Some(out) = &output.out {
+        opts.insert("output", out);
+    }
+    if let Some(indent) = output.out_indent {
+        opts.insert("output_indent", indent);
+    }
+    if let Some(state_output) = &output.state_output {
+        opts.insert("state_output", state_output);
+    }
+    if let Some(verbose) = output.state_verbose {
+        opts.insert("state_verbose", verbose.0);
+    }
+    opts
+}
+
+impl std::fmt::Display for DisplayError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "--out-file {}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for DisplayError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(output: &Output, value: &Value, suggested: Option<&str>) -> String {
+        let mut display = Display::in_memory(output, &Map::new());
+        display.show(value, suggested, 0).unwrap();
+        display.into_text()
+    }
+
+    #[test]
+    fn the_users_outputter_weighs_more_than_the_functions() {
+        let ping = Value::from(Map::from_iter([("web1", true)]));
+        let out = |name: &str| Output { out: Some(name.to_owned()), ..Output::default() };
+        assert_eq!(shown(&Output::default(), &ping, None), "web1:\n    True\n");
+        assert_eq!(shown(&Output::default(), &ping, Some("raw")), "{'web1': True}\n");
+        assert_eq!(shown(&out("txt"), &ping, Some("raw")), "web1: True\n");
+        assert_eq!(shown(&out("highstate"), &ping, Some("raw")), "{'web1': True}\n");
+        assert_eq!(shown(&out("highstate"), &ping, None), "web1:\n    True\n");
+        let colored = Output { force_color: true, ..Output::default() };
+        assert_eq!(shown(&colored, &ping, None), "\u{1b}[0;36mweb1\u{1b}[0;0m:\n    \u{1b}[0;1;33mTrue\u{1b}[0;0m\n");
+        assert_eq!(shown(&Output::default(), &Value::List(vec![]), None), "");
+    }
+
+    #[test]
+    fn a_file_is_emptied_once_or_added_to() {
+        let path = std::env::temp_dir().join(format!("halite-display-{}", std::process::id()));
+        std::fs::write(&path, "old\n").unwrap();
+        let mut output = Output { out_file: Some(path.clone()), out: Some("raw".to_owned()), ..Output::default() };
+        let mut display = Display::new(&output, &Map::new()).unwrap();
+        display.show(&Value::from(1), None, 0).unwrap();
+        display.show(&Value::from(2), None, 0).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "1\n2\n");
+        output.out_file_append = true;
+        Display::new(&output, &Map::new()).unwrap().show(&Value::from(3), None, 0).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "1\n2\n3\n");
+        std::fs::remove_file(&path).unwrap();
+        output.out_file = Some("/nonexistent/x".into());
+        let error = Display::new(&output, &Map::new()).unwrap_err();
+        assert!(error.to_string().starts_with("--out-file /nonexistent/x: "), "{error}");
+    }
+}

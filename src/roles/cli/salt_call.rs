@@ -1,0 +1,145 @@
+//! The command line of `salt-call`.
+
+use super::arguments::{Called, arguments};
+use super::options::{Common, Executors, Logging, Output, Profiling, Seconds, Words};
+use super::{Line, Program, Stop, group};
+use argh::{ArgsInfo, FromArgs};
+use std::io::Read;
+use std::path::PathBuf;
+
+pub const PROGRAM: Program = Program {
+    name: "salt-call",
+    about: "Runs a function on this minion and shows what it answers.",
+    usage: "[options] FUNCTION [ARGUMENT ...]",
+    groups: &[
+        group::<SaltCall>(),
+        group::<Words>(),
+        group::<Output>(),
+        group::<Logging>(),
+        group::<Executors>(),
+        group::<Profiling>(),
+        group::<Common>(),
+    ],
+};
+
+/// What is done
+#[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
+pub struct SaltCall {
+    /// the id of a proxy minion
+    #[argh(option)]
+    pub proxyid: Option<String>,
+    /// the folder for the cache
+    #[argh(option)]
+    pub cachedir: Option<PathBuf>,
+    /// show the grains of this minion
+    #[argh(switch, short = 'g')]
+    pub grains: bool,
+    /// a further folder with modules; may be given several times
+    #[argh(option, short = 'm')]
+    pub module_dirs: Vec<PathBuf>,
+    /// show the documentation of functions
+    #[argh(switch, short = 'd')]
+    pub doc: bool,
+    /// the master to ask
+    #[argh(option)]
+    pub master: Option<String>,
+    /// returners, with commas, to which the answer goes too
+    #[argh(option, long = "return", arg_name = "returner")]
+    pub returner: Option<String>,
+    /// run without a master
+    #[argh(switch)]
+    pub local: bool,
+    /// a folder with states, for --local; may be given several times
+    #[argh(option)]
+    pub file_root: Vec<PathBuf>,
+    /// a folder with pillar, for --local; may be given several times
+    #[argh(option)]
+    pub pillar_root: Vec<PathBuf>,
+    /// a further folder with state modules; may be given several times
+    #[argh(option)]
+    pub states_dir: Vec<PathBuf>,
+    /// exit with the exit code of the function
+    #[argh(switch)]
+    pub retcode_passthrough: bool,
+    /// show what is known of the job too
+    #[argh(switch)]
+    pub metadata: bool,
+    /// data that is kept with the job, to find it again
+    #[argh(option)]
+    pub set_metadata: Option<String>,
+    /// the id to run as
+    #[argh(option)]
+    pub id: Option<String>,
+    /// do not look for grains
+    #[argh(switch)]
+    pub skip_grains: bool,
+    /// look for grains again
+    #[argh(switch)]
+    pub refresh_grains_cache: bool,
+    /// do not send the answer to the master
+    #[argh(switch)]
+    pub no_return_event: bool,
+    /// how long to wait for the master
+    #[argh(option, short = 't')]
+    pub timeout: Option<Seconds>,
+    /// show only states that changed something
+    #[argh(switch)]
+    pub output_diff: bool,
+    /// the user to run as
+    #[argh(option, long = "priv", arg_name = "user")]
+    pub run_as: Option<String>,
+    /// ask the resources of this minion
+    #[argh(switch, short = 'r')]
+    pub resources: bool,
+    /// which resources
+    #[argh(option)]
+    pub tgt: Option<String>,
+    /// the kind of --tgt
+    #[argh(option)]
+    pub tgt_type: Option<String>,
+}
+
+/// The command line, read.
+#[derive(Clone, Debug, Default)]
+pub struct SaltCallLine {
+    pub call: SaltCall,
+    pub reading: Words,
+    pub output: Output,
+    pub logging: Logging,
+    pub common: Common,
+    /// Function and arguments, as far as they were given.
+    pub words: Vec<String>,
+}
+
+impl SaltCallLine {
+    pub fn read(args: &[String], input: impl Read) -> Result<SaltCallLine, Stop> {
+        let mut line = Line::sort(&PROGRAM, args, input)?;
+        Ok(SaltCallLine {
+            call: line.take()?,
+            reading: line.take()?,
+            output: line.take()?,
+            logging: line.take()?,
+            common: line.take()?,
+            words: line.words,
+        })
+    }
+}
+
+impl SaltCallLine {
+    /// The function and its arguments; nothing, where `--doc` asks about all. `--grains` stands for `grains.items`.
+    pub fn call(&self) -> Result<Option<Called>, Stop> {
+        let called = |fun: &str, words: &[String]| {
+            Some(Called { fun: fun.to_owned(), arguments: arguments(words, &self.reading.unparsed()) })
+        };
+        match &self.words[..] {
+            [_, ..] if self.call.grains => Err(Stop::Usage("--grains takes no words".to_owned())),
+            [_, _, ..] if self.call.doc => {
+                Err(Stop::Usage("--doc shows the documentation of one function or module at a time".to_owned()))
+            }
+            [fun, words @ ..] => Ok(called(fun, words)),
+            [] if self.call.grains => Ok(called("grains.items", &[])),
+            [] if self.call.doc => Ok(None),
+            [] => Err(Stop::Usage("there is no function; salt-call --doc names all".to_owned())),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The handshake at the master's door: M1 is answered with M2, M3 with M4.
+
+use super::Master;
+use super::jobs::Id;
+use super::seats::{NewSeat, Poke};
+use super::trust::Decision;
+use crate::keys::store::valid_id;
+use crate::wire::cbor::Bytes;
+use crate::wire::frame::{HANDSHAKE_LIMIT, Notice};
+use crate::wire::handshake::{self, Claimed, HandshakeError, Reason, Wait, Welcome};
+use crate::wire::link::Peer;
+use async_io::Timer;
+use smol::future::FutureExt;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// How long a key that is not accepted waits for its answer, unless the admin accepts it before.
+const DECISION_TIME: Duration = Duration::from_secs(30);
+/// What one handshake costs a thread of the pool, for telling the others when to come back.
+const COST: Duration = Duration::from_micros(160);
+/// How long the first of two with the same key has to show that it lives.
+const PROBE_TIME: Duration = Duration::from_secs(5);
+
+impl Master {
+    /// Answers M1. Signing happens on the pool; when its queue is full, the peer is told when to come back.
+    pub(super) async fn greet(self: Rc<Self>, peer: Peer, m1: Vec<u8>) -> Option<Vec<u8>> {
+        let (identity, chain) = (self.identity.clone(), self.chain);
+        let answered = self.pool.run(move || handshake::answer(&m1, &identity, chain.as_ref())).await;
+        match answered {
+            Ok(Ok((half_open, m2))) => {
+                self.strangers.borrow_mut().begin(peer.pipe, half_open, Instant::now());
+                Some(m2)
+            }
+            Ok(Err(_)) => Some(Notice::NotUnderstood.encode()),
+            Err(busy) => {
+                // Spread over twice the time that the queue needs, so that the crowd does not come back as one.
+                let queue = COST.as_micros() as u64 * busy.waiting as u64 / 1000;
+                let wait_ms = (100 + queue + self.spread(2 * queue + 400)) as u32;
+                Some(Notice::Busy { wait_ms }.encode())
+            }
+        }
+    }
+
+    /// Answers M3: with a session, or after a while with the reason to wait.
+    pub(super) async fn admit(self: Rc<Self>, peer: Peer, m3: Vec<u8>) -> Option<Vec<u8>> {
+        if m3.len() > HANDSHAKE_LIMIT {
+            return None;
+        }
+        let half_open = self.strangers.borrow_mut().take(peer.pipe, Instant::now());
+        let Some(half_open) = half_open else {
+            return Some(Notice::NoSession.encode());
+        };
+        let claimed: Result<Result<Claimed, HandshakeError>, _> = self.pool.run(move || half_open.receive(&m3)).await;
+        let Ok(Ok(claimed)) = claimed else {
+            return Some(Notice::NotUnderstood.encode());
+        };
+        self.strangers.borrow_mut().touch(peer.pipe, Instant::now());
+        if !valid_id(&claimed.claim.id) {
+            // Told to nobody but the log: whoever sends this is no minion of ours.
+            log::warn!("an id that cannot be one: '{}'", claimed.claim.id.chars().take(64).collect::<String>().escape_debug());
+            Timer::after(DECISION_TIME).await;
+            return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Pending }));
+        }
+        let (mut decision, deadline) = (self.decide_on(&claimed), Instant::now() + DECISION_TIME);
+        while decision == Decision::Waits {
+            let decided = self.waiting.on(&claimed.claim.id);
+            let in_time = async { decided.recv().await.is_ok() }.or(async {
+                Timer::at(deadline).await;
+                false
+            });
+            if !in_time.await {
+                return Some(claimed.wait(Wait { seconds: 1, reason: Reason::Pending }));
+            }
+            decision = self.decide_on(&claimed);
+        }
+        match decision {
+            Decision::Accepted => self.seat(peer, claimed).await,
+            _ => {
+                self.fire_auth("reject", &claimed.claim.id, claimed.key, false);
+                Timer::after(Duration::from_secs(1)).await;
+                Some(claimed.wait(Wait { seconds: 30, reason: Reason::Rejected }))
+            }
+        }
+    }
+
+    fn decide_on(&self, claimed: &Claimed) -> Decision {
+        self.decide(&claimed.claim.id, claimed.key, &claimed.claim.autosign)
+    }
+
+    async fn seat(self: &Rc<Self>, peer: Peer, claimed: Claimed) -> Option<Vec<u8>> {
+        let id = Id::from(claimed.claim.id.as_str());
+        if self.first_instance_lives(&id, claimed.claim.instance).await {
+            log::warn!("two minions have the key of '{id}': the second one waits");
+            self.fire_auth("duplicate", &id, claimed.key, false);
+            return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Duplicate }));
+        }
+        // The admin may have changed their mind meanwhile.
+        if self.decide_on(&claimed) != Decision::Accepted {
+            return Some(claimed.wait(Wait { seconds: 1, reason: Reason::Pending }));
+        }
+        let (key, claim, life) = (claimed.key, claimed.claim.clone(), Claimed::spread_life());
+        let welcome = {
+            let epoch = self.epoch.borrow();
+            Welcome {
+                life: life.as_secs() as u32,
+                epoch: Bytes(epoch.id),
+                group_key: Bytes(epoch.key),
+                seq: epoch.seq,
+                publish_port: self.settings.publish_port,
+            }
+        };
+        let (session, m4) = claimed.accept(&welcome);
+        self.remember_boot(&id, claim.boot);
+        self.strangers.borrow_mut().leave(peer.pipe);
+        let (instance, boot) = (claim.instance, claim.boot);
+        let seat = NewSeat { id: id.clone(), key, instance, boot, session, pipe: peer.pipe, life };
+        let close = self.seats.borrow_mut().seat(seat, Instant::now());
+        if let Some(pipe) = close {
+            self.close(pipe);
+        }
+        // The connection may have closed while its keys were checked: then nobody would notice any more.
+        if !self.is_open(peer.pipe) {
+            self.pipe_closed(peer.pipe);
+        }
+        self.fire_auth("accept", &id, key, true);
+        Some(m4)
+    }
+
+    /// True when another instance has this id and shows within [`PROBE_TIME`] that it lives.
+    async fn first_instance_lives(&self, id: &Id, instance: Bytes<16>) -> bool {
+        let other = |this: &Master| {
+            let seats = this.seats.borrow();
+            seats.of(id).is_some_and(|seat| seat.instance != instance) && seats.is_connected(id)
+        };
+        if !other(self) {
+            return false;
+        }
+        self.seats.borrow_mut().poke(id, Poke::Probe);
+        // It is answered now; to live is to stand again.
+        let deadline = Instant::now() + PROBE_TIME;
+        while Instant::now() < deadline {
+            Timer::after(Duration::from_millis(250)).await;
+            if !other(self) {
+                return false;
+            }
+            if self.seats.borrow().stands(id) {
+                return true;
+            }
+        }
+        false
+    }
+}

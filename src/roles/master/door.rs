@@ -1,0 +1,218 @@
+//! The master's door on 4506: what comes in, in the order in which it is looked at.
+//!
+//! A stranger may say M1 and M3, nothing else. Everything else is a request of a session, opened with its keys before
+//! a byte of it is understood; who asks is the session's to say.
+
+use super::Master;
+use super::seats::Poke;
+use crate::wire::cbor;
+use crate::wire::frame::{FRAME_LIMIT, HANDSHAKE_LIMIT, Notice, VERSION, kind};
+use crate::wire::link::{Local, Peer, PipeId, Service};
+use crate::wire::message::{Answer, Ask, Event, News, Stand, Work};
+use crate::wire::session::SessionId;
+use crate::wire::value::{Map, Value};
+use async_io::Timer;
+use smol::future::FutureExt;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// A standing request is answered after about this long when there is nothing to do.
+const STAND_TIME: Duration = Duration::from_secs(30);
+/// The longest answer: what does not fit goes with the next one.
+const ANSWER_LIMIT: usize = FRAME_LIMIT - 4096;
+
+impl Service for Master {
+    fn request(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
+        match frame.as_slice() {
+            [VERSION, kind::M1, ..] if frame.len() <= HANDSHAKE_LIMIT => Box::pin(self.greet(from, frame)),
+            [VERSION, kind::M3, ..] if frame.len() <= HANDSHAKE_LIMIT => Box::pin(self.admit(from, frame)),
+            [VERSION, kind::REQUEST, ..] => Box::pin(self.in_session(from, frame)),
+            [_, _, ..] if frame.len() <= HANDSHAKE_LIMIT => Box::pin(async { Some(Notice::NotUnderstood.encode()) }),
+            _ => Box::pin(async { None }),
+        }
+    }
+
+    fn opened(&self, peer: Peer) {
+        let accepted = self.accepted.borrow().len();
+        if let Some(address) = peer.address {
+            self.addresses.borrow_mut().insert(peer.pipe, address);
+        }
+        if self.seats.borrow().has_pipe(peer.pipe) {
+            return;
+        }
+        let goes = self.strangers.borrow_mut().enter(peer, accepted, Instant::now());
+        if let Some(pipe) = goes {
+            self.close(pipe);
+        }
+    }
+
+    fn closed(&self, pipe: PipeId) {
+        self.pipe_closed(pipe);
+    }
+}
+
+impl Master {
+    async fn in_session(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Option<Vec<u8>> {
+        let sid = SessionId::of_request(&frame)?;
+        let opened = self.seats.borrow_mut().open(sid, &frame, from.pipe);
+        let Some((_, number, plain)) = opened else {
+            return Some(Notice::NoSession.encode());
+        };
+        drop(frame);
+        self.strangers.borrow_mut().leave(from.pipe);
+        if !self.is_open(from.pipe) {
+            self.pipe_closed(from.pipe);
+            return None;
+        }
+        let answer = match cbor::decode::<Ask>(&plain) {
+            Ok(Ask::Stand(stand)) => Answer::Work(Box::new(self.stand(sid, stand).await?)),
+            Ok(Ask::Return(ret)) => self.take_return(sid, *ret).await?,
+            Ok(Ask::Fire { first, events }) => self.take_events(sid, first, events),
+            Ok(Ask::Grains(grains)) => self.take_grains(sid, grains),
+            Err(malformed) => Answer::Refused(malformed.to_string()),
+        };
+        // A session that ended meanwhile gets no answer.
+        let seats = self.seats.borrow();
+        Some(seats.at(sid)?.session.reply(number, &cbor::encode(&answer)))
+    }
+
+    /// A minion stands until there is something to do for it. Nothing: its connection or its session is gone.
+    async fn stand(self: &Rc<Self>, sid: SessionId, stand: Stand) -> Option<Work> {
+        let id = {
+            let mut seats = self.seats.borrow_mut();
+            let seat = seats.at_mut(sid)?;
+            seat.epoch = stand.epoch;
+            seat.id.clone()
+        };
+        let mut first = stand.first;
+        let deadline = Instant::now() + STAND_TIME.mul_f64(0.8) + Duration::from_millis(self.spread(12_000));
+        loop {
+            let poke = self.seats.borrow_mut().stand(sid)?;
+            let (jobs, ended) = self.jobs.borrow_mut().stand(&id, &stand.taken, first, Instant::now());
+            first = false;
+            self.ended(ended);
+            let (epoch, seq) = self.epoch_news(stand.epoch);
+            if !jobs.is_empty() || epoch.is_some() {
+                let mut size = 0;
+                let jobs = jobs.iter().map(|job| job.as_ref().clone());
+                let jobs = jobs
+                    .take_while(|job| {
+                        size += cbor::encode(job).len();
+                        size < ANSWER_LIMIT
+                    })
+                    .collect();
+                self.seats.borrow_mut().answered(sid, Instant::now());
+                return Some(Work { jobs, epoch, seq });
+            }
+            let poked = async { poke.recv().await.map(Some) }.or(async {
+                Timer::at(deadline).await;
+                Ok(None)
+            });
+            match poked.await {
+                Ok(Some(Poke::Look)) => continue,
+                Ok(Some(Poke::Probe) | None) => {
+                    self.seats.borrow_mut().answered(sid, Instant::now());
+                    return Some(Work { jobs: Vec::new(), epoch: None, seq });
+                }
+                Ok(Some(Poke::Replaced)) => return Some(Work { jobs: Vec::new(), epoch: None, seq }),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    fn epoch_news(&self, known: Option<cbor::Bytes<8>>) -> (Option<News>, u64) {
+        let epoch = self.epoch.borrow();
+        let id = cbor::Bytes(epoch.id);
+        let news = (known != Some(id)).then_some(News { id, key: cbor::Bytes(epoch.key) });
+        (news, epoch.seq)
+    }
+
+    fn take_events(self: &Rc<Self>, sid: SessionId, first: u64, events: Vec<Event>) -> Answer {
+        let Some((id, instance)) = self.seats.borrow().at(sid).map(|seat| (seat.id.clone(), seat.instance)) else {
+            return Answer::Refused("no session".to_owned());
+        };
+        let seen = {
+            let minions = self.minions.borrow();
+            minions.get(&id).and_then(|known| known.events).filter(|(of, _)| *of == instance).map_or(0, |(_, last)| last)
+        };
+        let last = first.saturating_add(events.len() as u64).saturating_sub(1);
+        for (number, event) in (first..).zip(events) {
+            if number <= seen {
+                continue;
+            }
+            if !may_fire(&id, &event.tag) {
+                log::warn!("'{id}' may not fire the event '{}'", event.tag.escape_debug());
+                continue;
+            }
+            let mut data = event.data;
+            data.insert("cmd", "_minion_event");
+            data.insert("id", id.as_ref());
+            data.insert("tag", event.tag.as_str());
+            self.fire(event.tag, data);
+        }
+        self.minions.borrow_mut().entry(id).or_default().events = Some((instance, last.max(seen)));
+        Answer::Done
+    }
+
+    fn take_grains(self: &Rc<Self>, sid: SessionId, grains: Map) -> Answer {
+        let Some(id) = self.seats.borrow().at(sid).map(|seat| seat.id.clone()) else {
+            return Answer::Refused("no session".to_owned());
+        };
+        let refreshed = Map::from_iter([("Minion data cache refresh", Value::from(id.as_ref()))]);
+        let changed = {
+            let mut minions = self.minions.borrow_mut();
+            let known = minions.entry(id.clone()).or_default();
+            let changed = known.grains != grains;
+            known.grains = grains.clone();
+            changed
+        };
+        if changed {
+            self.database.save_grains(id.to_string(), grains);
+        }
+        self.fire(format!("minion/refresh/{id}"), refreshed);
+        Answer::Done
+    }
+}
+
+/// A minion speaks for itself alone: below `salt/` only where its own id stands in the tag, and never in the place of
+/// the master.
+fn may_fire(id: &str, tag: &str) -> bool {
+    let own = |rest: &str, at: usize| rest.split('/').nth(at) == Some(id);
+    for (prefix, at) in [("salt/minion/", 0), ("salt/beacon/", 0), ("minion/refresh/", 0), ("salt/state_result/", 1)] {
+        if let Some(rest) = tag.strip_prefix(prefix) {
+            return own(rest, at);
+        }
+    }
+    let master_only = ["salt/", "minion/", "resource/", "syndic/", "_"].iter().any(|prefix| tag.starts_with(prefix));
+    let reserved = matches!(tag, "key" | "salt" | "minion" | "new_job" | "auth");
+    let jid = tag.len() >= 20 && tag.bytes().take(20).all(|byte| byte.is_ascii_digit());
+    !(master_only || reserved || jid || tag.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minion_fires_under_its_own_name_only() {
+        for tag in ["minion_start", "salt/minion/web1/start", "salt/beacon/web1/load/", "my/custom", "/my/test/event"] {
+            assert!(may_fire("web1", tag), "{tag}");
+        }
+        for tag in [
+            "salt/minion/web2/start",
+            "salt/job/20260101000000000000/ret/web1",
+            "salt/auth",
+            "salt/key",
+            "key",
+            "",
+            "20260101000000000000",
+            "20260101000000000000/ret",
+            "salt/beacon/web10/load",
+            "minion/refresh/web2",
+            "salt/minion/web2/web1",
+            "salt/state_result/20260101000000000000/web2/x",
+        ] {
+            assert!(!may_fire("web1", tag), "{tag}");
+        }
+    }
+}

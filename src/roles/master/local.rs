@@ -1,0 +1,190 @@
+//! What programs on the master's own host ask, on `master.ipc`. Who asks is what the kernel says of the socket's peer.
+
+use super::Master;
+use super::acl::Verb;
+use crate::wire::cbor;
+use crate::wire::link::{Local, Peer, PipeId, Service};
+use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Outcomes, Publish};
+use crate::wire::value::{Map, Value};
+use async_io::Timer;
+use smol::future::FutureExt;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Where the local socket of a master is.
+pub fn path_in(sock_dir: &Path) -> PathBuf {
+    sock_dir.join("master.ipc")
+}
+
+/// How long a client that waits for outcomes is kept before it has to ask again.
+const WAIT_TIME: Duration = Duration::from_secs(20);
+/// Connections that one user may have.
+const PER_USER: usize = 64;
+/// Outcomes in one answer: they have to fit in a message.
+const ANSWER_BYTES: usize = 700_000;
+
+/// The service behind `master.ipc`.
+pub struct LocalDoor {
+    master: Rc<Master>,
+    connections: RefCell<HashMap<u32, usize>>,
+    users: RefCell<HashMap<PipeId, u32>>,
+}
+
+impl LocalDoor {
+    pub fn new(master: Rc<Master>) -> LocalDoor {
+        LocalDoor { master, connections: RefCell::default(), users: RefCell::default() }
+    }
+
+    fn admits(&self, peer: Peer) -> bool {
+        let Some(uid) = peer.uid else {
+            return false;
+        };
+        if self.users.borrow().contains_key(&peer.pipe) {
+            return true;
+        }
+        let mut connections = self.connections.borrow_mut();
+        let count = connections.entry(uid).or_default();
+        if *count >= PER_USER {
+            return false;
+        }
+        *count += 1;
+        self.users.borrow_mut().insert(peer.pipe, uid);
+        true
+    }
+}
+
+impl Service for LocalDoor {
+    fn request(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
+        if !self.admits(from) {
+            return Box::pin(async { None });
+        }
+        let master = self.master.clone();
+        Box::pin(async move {
+            let answer = match cbor::decode::<LocalAsk>(&frame) {
+                Ok(ask) => master.answer_local(from.uid.unwrap_or(u32::MAX), ask).await,
+                Err(malformed) => refused(LocalFault::Invalid, malformed.to_string()),
+            };
+            Some(cbor::encode(&answer))
+        })
+    }
+
+    fn closed(&self, pipe: PipeId) {
+        let Some(uid) = self.users.borrow_mut().remove(&pipe) else {
+            return;
+        };
+        let mut connections = self.connections.borrow_mut();
+        if let Some(count) = connections.get_mut(&uid) {
+            *count -= 1;
+            if *count == 0 {
+                connections.remove(&uid);
+            }
+        }
+    }
+}
+
+impl Master {
+    async fn answer_local(self: &Rc<Self>, uid: u32, ask: LocalAsk) -> LocalAnswer {
+        let caller = self.settings.acl.caller(uid);
+        let allowed = match &ask {
+            LocalAsk::Publish(publish) => caller.allows(Verb::Publish(publish)),
+            LocalAsk::Wait { .. } | LocalAsk::States { .. } | LocalAsk::Expand { .. } | LocalAsk::Presence => caller.allows(Verb::Look),
+            LocalAsk::KeysChanged { .. } | LocalAsk::NewEpoch | LocalAsk::Fire(_) => caller.allows(Verb::Own),
+        };
+        if let Err(message) = allowed {
+            log::warn!("refused: {message}");
+            return refused(LocalFault::Denied, message);
+        }
+        match ask {
+            LocalAsk::Publish(ask) => {
+                let user = caller.job_user(&ask);
+                self.publish(&user, *ask).await
+            }
+            LocalAsk::Wait { jid, seen } => self.wait(&jid, seen).await,
+            LocalAsk::Presence => self.presence_answer(),
+            LocalAsk::Expand { tgt, tgt_type } => match self.expand(&tgt, &tgt_type) {
+                Ok(ids) => LocalAnswer::Minions(ids.iter().map(|id| id.to_string()).collect()),
+                Err(message) => refused(LocalFault::Invalid, message),
+            },
+            LocalAsk::States { jid } => {
+                let states = self.jobs.borrow().states(&jid).unwrap_or_default();
+                LocalAnswer::States(Map::from_iter(states.into_iter().map(|(id, name)| (id.as_ref().to_owned(), name))))
+            }
+            LocalAsk::KeysChanged { changes } => {
+                self.keys_changed(&changes);
+                LocalAnswer::Done
+            }
+            LocalAsk::NewEpoch => {
+                self.new_epoch();
+                self.fire("key", Map::from_iter([("rotate_aes_key", true)]));
+                LocalAnswer::Done
+            }
+            LocalAsk::Fire(Event { tag, data }) => {
+                self.fire(tag, data);
+                LocalAnswer::Done
+            }
+        }
+    }
+
+    /// The outcomes of a job from number `seen` on, as soon as there are any.
+    async fn wait(&self, jid: &str, seen: usize) -> LocalAnswer {
+        loop {
+            let changed = self.jobs.borrow_mut().changed(jid);
+            let (Some(changed), Some(outcomes)) = (changed, self.jobs.borrow().outcomes(jid, seen)) else {
+                return refused(LocalFault::Invalid, format!("no open job {jid}"));
+            };
+            if !outcomes.outcomes.is_empty() || outcomes.open == 0 {
+                return LocalAnswer::Outcomes(Box::new(fitting(outcomes)));
+            }
+            let in_time = async { changed.recv().await.is_ok() }.or(async {
+                Timer::after(WAIT_TIME).await;
+                false
+            });
+            if !in_time.await {
+                return LocalAnswer::Outcomes(Box::new(outcomes));
+            }
+        }
+    }
+
+    fn presence_answer(&self) -> LocalAnswer {
+        let mut accepted: Vec<String> = self.accepted.borrow().keys().map(|id| id.to_string()).collect();
+        accepted.sort();
+        let seats = self.seats.borrow();
+        let mut connected: Vec<String> = seats.connected().map(|seat| seat.id.to_string()).collect();
+        connected.sort();
+        let addresses = Map::from_iter(connected.iter().filter_map(|id| {
+            let address = self.addresses.borrow().get(&seats.pipe_of(id)?).copied()?;
+            Some((id.clone(), Value::from(address.to_string())))
+        }));
+        LocalAnswer::Presence { accepted, connected, addresses }
+    }
+}
+
+/// Cuts what does not fit in one message; the client asks for the rest.
+fn fitting(mut outcomes: Outcomes) -> Outcomes {
+    let mut size = 0;
+    let fit = outcomes.outcomes.iter().take_while(|outcome| {
+        size += cbor::encode(*outcome).len();
+        size < ANSWER_BYTES
+    });
+    let fit = fit.count().max(1);
+    if outcomes.outcomes.len() > fit {
+        outcomes.open += outcomes.outcomes.len() - fit;
+        outcomes.outcomes.truncate(fit);
+    }
+    outcomes
+}
+
+fn refused(fault: LocalFault, message: String) -> LocalAnswer {
+    LocalAnswer::Refused { fault, message }
+}
+
+/// A job as somebody may be allowed to start it.
+pub fn functions_of(publish: &Publish) -> Vec<String> {
+    match &publish.fun {
+        Value::List(functions) => functions.iter().map(Value::to_text).collect(),
+        one => vec![one.to_text()],
+    }
+}

@@ -1,0 +1,82 @@
+//! A few threads for what takes long enough to hold up the others: signatures of handshakes.
+//!
+//! The queue is bounded: past it a peer is told to come back, so that a crowd at the door costs the minions inside
+//! nothing.
+
+use smol::channel::{Sender, bounded, unbounded};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+type Task = Box<dyn FnOnce() + Send>;
+
+pub struct Pool {
+    tasks: Sender<Task>,
+    waiting: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// As many wait as may. `waiting` says how long the queue is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy {
+    pub waiting: usize,
+}
+
+impl Pool {
+    pub fn start(threads: usize, most: usize) -> std::io::Result<Pool> {
+        let (tasks, incoming) = unbounded::<Task>();
+        for _ in 0..threads {
+            let incoming = incoming.clone();
+            std::thread::Builder::new().name("signatures".to_owned()).stack_size(256 * 1024).spawn(move || {
+                while let Ok(task) = incoming.recv_blocking() {
+                    task();
+                }
+            })?;
+        }
+        Ok(Pool { tasks, waiting: Arc::default(), most })
+    }
+
+    /// Runs `work` on a thread of the pool.
+    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Busy> {
+        let waiting = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let count = self.waiting.clone();
+        if waiting >= self.most {
+            count.fetch_sub(1, Ordering::Relaxed);
+            return Err(Busy { waiting });
+        }
+        let (sender, done) = bounded(1);
+        let task = Box::new(move || {
+            let result = work();
+            count.fetch_sub(1, Ordering::Relaxed);
+            let _ = sender.try_send(result);
+        });
+        let _ = self.tasks.try_send(task);
+        done.recv().await.map_err(|_| Busy { waiting })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    #[test]
+    fn past_its_queue_a_pool_says_that_it_is_busy() {
+        let pool = Pool::start(1, 1).unwrap();
+        let barrier = Arc::new(Barrier::new(2));
+        let inside = barrier.clone();
+        smol::block_on(async {
+            let first = pool.run(move || {
+                inside.wait();
+                7
+            });
+            let second = async {
+                let busy = pool.run(|| 8).await;
+                barrier.wait();
+                busy
+            };
+            let (first, second) = smol::future::zip(first, second).await;
+            assert_eq!((first, second), (Ok(7), Err(Busy { waiting: 1 })));
+            assert_eq!(pool.run(|| 9).await, Ok(9));
+        });
+    }
+}

@@ -1,0 +1,196 @@
+//! How a job begins and how its returns come in.
+
+use super::Master;
+use super::jobs::{Ended, Id, Received, Way};
+use super::seats::Poke;
+use crate::exec::jid::Jid;
+use crate::exec::target::{self, Target};
+use crate::wire::cbor::{self, Bytes};
+use crate::wire::frame::FRAME_LIMIT;
+use crate::wire::message::{Answer, Job, LocalAnswer, LocalFault, Publish, Return};
+use crate::wire::publication;
+use crate::wire::session::SessionId;
+use crate::wire::value::{Map, Value};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// From this many targets on, a job for everybody is published; fewer are handed it one by one, which shows less.
+const PUBLISH_FROM: usize = 16;
+/// A job must fit in one answer to a standing request.
+const JOB_LIMIT: usize = FRAME_LIMIT - 8192;
+/// How long a master that has just started waits for those who were there before it.
+const SETTLE: Duration = Duration::from_secs(10);
+
+impl Master {
+    /// Starts a job: finds its targets, writes it down, hands it out.
+    pub(super) async fn publish(self: &Rc<Self>, user: &str, ask: Publish) -> LocalAnswer {
+        let invalid = |message: String| LocalAnswer::Refused { fault: LocalFault::Invalid, message };
+        let expected = match self.expand(&ask.tgt, &ask.tgt_type) {
+            Ok(expected) => expected,
+            Err(message) => return invalid(message),
+        };
+        let jid = match self.jid_for(&ask.jid) {
+            Ok(jid) => jid,
+            Err(message) => return invalid(message),
+        };
+        let job = Job {
+            jid: jid.clone(),
+            fun: ask.fun,
+            arg: ask.arg,
+            tgt: ask.tgt,
+            tgt_type: ask.tgt_type,
+            ret: ask.ret,
+            user: user.to_owned(),
+            metadata: ask.metadata,
+            extra: ask.extra,
+        };
+        let size = cbor::encode(&job).len();
+        if size > JOB_LIMIT {
+            return invalid(format!("the arguments make a job of {size} bytes, more than {JOB_LIMIT}: send them as a file"));
+        }
+        self.fire_new(&job, &expected);
+        let (present, absent): (Vec<Id>, Vec<Id>) = expected.into_iter().partition(|id| self.counts_as_connected(id));
+        let names = |ids: &[Id]| ids.iter().map(|id| id.to_string()).collect::<Vec<String>>();
+        let everyone = absent.is_empty() && present.len() >= PUBLISH_FROM && present.len() == self.accepted.borrow().len();
+        let epoch = Bytes(self.epoch.borrow().id);
+        let sent: Vec<(Id, Way)> = {
+            let seats = self.seats.borrow();
+            let way = |id: &Id| match seats.of(id).and_then(|seat| seat.epoch) {
+                Some(known) if everyone && known == epoch => Way::Published,
+                _ => Way::Directed,
+            };
+            present.iter().map(|id| (id.clone(), way(id))).collect()
+        };
+        // Written before it is sent: a master that starts again knows what it has begun.
+        if let Err(message) = self.database.save_job(job.clone(), names(&present), names(&absent)).await {
+            return LocalAnswer::Refused { fault: LocalFault::Failed, message };
+        }
+        self.jobs.borrow_mut().begin(Rc::new(job.clone()), &sent, &absent, Instant::now());
+        for end in &absent {
+            self.fire_end(&jid, end, "absent");
+        }
+        if everyone && sent.iter().any(|(_, way)| *way == Way::Published) {
+            let frame = publication::publish(&mut self.epoch.borrow_mut(), &self.identity, &job);
+            self.publisher.publish(frame);
+        }
+        let mut seats = self.seats.borrow_mut();
+        for (id, way) in &sent {
+            if *way == Way::Directed {
+                seats.poke(id, Poke::Look);
+            }
+        }
+        drop(seats);
+        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent) }
+    }
+
+    /// The accepted minions that a target means.
+    pub(super) fn expand(&self, tgt: &Value, tgt_type: &str) -> Result<Vec<Id>, String> {
+        let nodegroups = self.settings.opts.at("nodegroups").and_then(Value::as_map);
+        let target = Target::parse(tgt_type, tgt, nodegroups).map_err(|error| error.to_string())?;
+        let (accepted, minions) = (self.accepted.borrow(), self.minions.borrow());
+        let (nothing, no_pillar) = (Map::new(), Map::new());
+        let mut matching: Vec<Id> = accepted
+            .keys()
+            .filter(|id| {
+                let grains = minions.get(*id).map_or(&nothing, |known| &known.grains);
+                target.matches(&target::Minion { id, grains, pillar: &no_pillar })
+            })
+            .cloned()
+            .collect();
+        matching.sort();
+        Ok(matching)
+    }
+
+    fn jid_for(&self, wanted: &str) -> Result<String, String> {
+        if wanted.is_empty() {
+            return Ok(Jid::now().as_str().to_owned());
+        }
+        let jid = Jid::parse(wanted).map_err(|error| error.to_string())?;
+        if self.jobs.borrow().knows(jid.as_str()) {
+            return Err(format!("the jid {wanted} is taken"));
+        }
+        Ok(jid.as_str().to_owned())
+    }
+
+    /// In the first seconds of a master, its minions are still on their way back.
+    fn counts_as_connected(&self, id: &Id) -> bool {
+        self.seats.borrow().is_connected(id) || (self.started.elapsed() < SETTLE && self.minions.borrow().contains_key(id))
+    }
+
+    /// A return has come in. The client is told at once; the minion when it is on the disk.
+    pub(super) async fn take_return(self: &Rc<Self>, sid: SessionId, ret: Return) -> Option<Answer> {
+        let id = self.seats.borrow().at(sid)?.id.clone();
+        if let Err(error) = Jid::parse(&ret.jid) {
+            return Some(Answer::Refused(error.to_string()));
+        }
+        let received = self.jobs.borrow_mut().returned(&id, &ret, Instant::now());
+        if received == Received::Again {
+            return Some(Answer::Done);
+        }
+        let mut full = full_return(&id, &ret);
+        if received == Received::Late {
+            full.insert("late", true);
+        }
+        let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
+        let saved = self.database.save_return(id.to_string(), ret, event.data).await;
+        // Its key may have been deleted while the disk was busy: then it is told nothing.
+        self.seats.borrow().at(sid)?;
+        match saved {
+            Ok(()) => Some(Answer::Done),
+            // The minion keeps it and tries again.
+            Err(_) => None,
+        }
+    }
+
+    /// Writes down and tells what ended without a return.
+    pub(super) fn ended(&self, ended: Vec<Ended>) {
+        for end in ended {
+            self.fire_end(&end.jid, &end.id, end.state.name());
+            self.database.save_end(end.jid, end.id.to_string(), end.state);
+        }
+    }
+
+    fn fire_new(&self, job: &Job, expected: &[Id]) {
+        let ids = Value::list(expected.iter().map(|id| id.as_ref()));
+        let mut data = Map::from_iter([
+            ("jid", Value::from(&job.jid)),
+            ("tgt_type", Value::from(&job.tgt_type)),
+            ("tgt", job.tgt.clone()),
+            ("user", Value::from(&job.user)),
+            ("fun", job.fun.clone()),
+            ("arg", Value::List(job.arg.clone())),
+            ("minions", ids),
+            ("missing", Value::List(Vec::new())),
+        ]);
+        if let Some(metadata) = &job.metadata {
+            data.insert("metadata", metadata.clone());
+        }
+        self.fire(format!("salt/job/{}/new", job.jid), data);
+    }
+
+    fn fire_end(&self, jid: &str, id: &str, state: &str) {
+        let data = Map::from_iter([("jid", jid), ("id", id), ("state", state)]);
+        self.fire(format!("salt/job/{jid}/end/{id}"), data);
+    }
+}
+
+/// A return with the fields that Salt's events and job caches have.
+fn full_return(id: &str, ret: &Return) -> Map {
+    let mut full = Map::from_iter([
+        ("cmd", Value::from("_return")),
+        ("id", Value::from(id)),
+        ("jid", Value::from(&ret.jid)),
+        ("fun", ret.fun.clone()),
+        ("fun_args", Value::List(ret.fun_args.clone())),
+        ("return", ret.value.clone()),
+        ("retcode", Value::from(ret.retcode)),
+        ("success", Value::from(ret.success)),
+    ]);
+    if let Some(out) = &ret.out {
+        full.insert("out", out.as_str());
+    }
+    if let Some(metadata) = &ret.metadata {
+        full.insert("metadata", metadata.clone());
+    }
+    full
+}

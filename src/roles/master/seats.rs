@@ -1,0 +1,347 @@
+//! Who has a session, whose request stands, and who is connected.
+//!
+//! Connected means: a request stands, or was answered less than [`STAND_AGAIN`] ago. When the connection of a session
+//! closes, its minion is away at once; the session stays and may move to another connection with its next good frame.
+
+use super::jobs::Id;
+use crate::keys::PublicKey;
+use crate::wire::cbor::Bytes;
+use crate::wire::link::PipeId;
+use crate::wire::session::{Session, SessionId};
+use smol::channel::{Receiver, Sender, bounded};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// Who was answered and does not stand again in this time is away.
+pub const STAND_AGAIN: Duration = Duration::from_secs(5);
+/// How long a session that was replaced by its own minion still takes what is under way.
+const RETIRE: Duration = Duration::from_secs(60);
+
+/// A minion with a session.
+pub struct Seat {
+    pub id: Id,
+    pub key: PublicKey,
+    pub instance: Bytes<16>,
+    pub boot: Bytes<16>,
+    pub session: Session,
+    /// The epoch that the minion said it knows.
+    pub epoch: Option<Bytes<8>>,
+    pipe: Option<PipeId>,
+    standing: Option<Sender<Poke>>,
+    answered: Option<Instant>,
+    ends: Instant,
+}
+
+/// What ends the wait of a standing request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poke {
+    /// There may be something to do.
+    Look,
+    /// Answer with what there is, be it nothing: the minion has to show that it lives.
+    Probe,
+    /// Another request of this minion stands now.
+    Replaced,
+}
+
+/// What became of the connection of a minion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Away {
+    pub id: Id,
+    /// A connection to close, where it is still there.
+    pub pipe: Option<PipeId>,
+}
+
+#[derive(Default)]
+pub struct Seats {
+    by_sid: HashMap<SessionId, Seat>,
+    by_id: HashMap<Id, SessionId>,
+    by_pipe: HashMap<PipeId, SessionId>,
+}
+
+impl Seats {
+    /// Seats a minion. A session that the same instance had before takes what is under way for a while; that of another
+    /// instance ends at once, and its connection is to be closed.
+    pub fn seat(&mut self, seat: NewSeat, now: Instant) -> Option<PipeId> {
+        let mut close = None;
+        if let Some(before) = self.by_id.get(&seat.id).copied() {
+            let same = self.by_sid.get(&before).is_some_and(|old| old.instance == seat.instance);
+            if same {
+                self.retire(before, now);
+            } else {
+                close = self.remove(before).filter(|pipe| *pipe != seat.pipe);
+            }
+        }
+        let NewSeat { id, key, instance, boot, session, pipe, life } = seat;
+        let sid = session.id;
+        self.by_id.insert(id.clone(), sid);
+        self.by_pipe.insert(pipe, sid);
+        let seat = Seat {
+            id,
+            key,
+            instance,
+            boot,
+            session,
+            epoch: None,
+            pipe: Some(pipe),
+            standing: None,
+            answered: Some(now),
+            ends: now + life,
+        };
+        self.by_sid.insert(sid, seat);
+        close
+    }
+
+    /// Opens a request. The first good frame on another connection moves the session there.
+    pub fn open(&mut self, sid: SessionId, frame: &[u8], pipe: PipeId) -> Option<(Id, u64, Vec<u8>)> {
+        let seat = self.by_sid.get_mut(&sid)?;
+        let (number, plain) = seat.session.open_request(frame)?;
+        if seat.pipe != Some(pipe) {
+            if let Some(before) = seat.pipe.replace(pipe) {
+                self.by_pipe.remove(&before);
+            }
+            self.by_pipe.insert(pipe, sid);
+        }
+        Some((seat.id.clone(), number, plain))
+    }
+
+    pub fn at(&self, sid: SessionId) -> Option<&Seat> {
+        self.by_sid.get(&sid)
+    }
+
+    pub fn at_mut(&mut self, sid: SessionId) -> Option<&mut Seat> {
+        self.by_sid.get_mut(&sid)
+    }
+
+    pub fn of(&self, id: &str) -> Option<&Seat> {
+        self.by_sid.get(self.by_id.get(id)?)
+    }
+
+    /// True when this session is the one that speaks for its minion now.
+    pub fn is_current(&self, sid: SessionId) -> bool {
+        self.by_sid.get(&sid).is_some_and(|seat| self.by_id.get(&seat.id) == Some(&sid))
+    }
+
+    /// A request of this session stands from now on; it is to wait for the poke.
+    pub fn stand(&mut self, sid: SessionId) -> Option<Receiver<Poke>> {
+        let seat = self.by_sid.get_mut(&sid)?;
+        let (sender, receiver) = bounded(1);
+        if let Some(before) = seat.standing.replace(sender) {
+            let _ = before.try_send(Poke::Replaced);
+        }
+        seat.answered = None;
+        Some(receiver)
+    }
+
+    /// The standing request of this session is being answered.
+    pub fn answered(&mut self, sid: SessionId, now: Instant) {
+        if let Some(seat) = self.by_sid.get_mut(&sid) {
+            seat.standing = None;
+            seat.answered = Some(now);
+        }
+    }
+
+    /// Makes the standing request of a minion look again.
+    pub fn poke(&mut self, id: &str, poke: Poke) {
+        let Some(seat) = self.by_id.get(id).and_then(|sid| self.by_sid.get_mut(sid)) else {
+            return;
+        };
+        if let Some(standing) = &seat.standing {
+            let _ = standing.try_send(poke);
+        }
+    }
+
+    /// True when a request of this minion stands.
+    pub fn stands(&self, id: &str) -> bool {
+        self.of(id).is_some_and(|seat| seat.standing.is_some())
+    }
+
+    pub fn is_connected(&self, id: &str) -> bool {
+        self.of(id).is_some_and(|seat| seat.pipe.is_some())
+    }
+
+    /// The minions that are connected.
+    pub fn connected(&self) -> impl Iterator<Item = &Seat> {
+        self.by_id.values().filter_map(|sid| self.by_sid.get(sid)).filter(|seat| seat.pipe.is_some())
+    }
+
+    /// The connection of a minion.
+    pub fn pipe_of(&self, id: &str) -> Option<PipeId> {
+        self.of(id)?.pipe
+    }
+
+    pub fn has_pipe(&self, pipe: PipeId) -> bool {
+        self.by_pipe.contains_key(&pipe)
+    }
+
+    /// A connection is gone: who is away now.
+    pub fn closed(&mut self, pipe: PipeId) -> Option<Id> {
+        let sid = self.by_pipe.remove(&pipe)?;
+        let seat = self.by_sid.get_mut(&sid)?;
+        if seat.pipe != Some(pipe) {
+            return None;
+        }
+        seat.leave();
+        (self.by_id.get(&seat.id) == Some(&sid)).then(|| seat.id.clone())
+    }
+
+    /// Ends the session of a minion, because its key is not accepted any more.
+    pub fn evict(&mut self, id: &str) -> Option<Away> {
+        let sid = self.by_id.get(id).copied()?;
+        let id = self.by_sid.get(&sid)?.id.clone();
+        let pipe = self.remove(sid);
+        // Sessions that the same minion had before end too.
+        self.by_sid.retain(|_, seat| seat.id != id);
+        Some(Away { id, pipe })
+    }
+
+    /// Finds those who were answered and did not stand again, and ends what has lived its life.
+    pub fn sweep(&mut self, now: Instant) -> Vec<Away> {
+        let mut away = Vec::new();
+        for (sid, seat) in &mut self.by_sid {
+            let silent = seat.answered.is_some_and(|at| now - at > STAND_AGAIN);
+            if !silent || seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
+                continue;
+            }
+            let pipe = seat.pipe;
+            seat.leave();
+            if let Some(pipe) = pipe {
+                self.by_pipe.remove(&pipe);
+            }
+            away.push(Away { id: seat.id.clone(), pipe });
+        }
+        let ended: Vec<SessionId> =
+            self.by_sid.iter().filter(|(_, seat)| seat.ends <= now).map(|(sid, _)| *sid).collect();
+        for sid in ended {
+            let id = self.by_sid.get(&sid).map(|seat| seat.id.clone());
+            let current = self.is_current(sid);
+            let pipe = self.remove(sid);
+            if let (Some(id), true) = (id, current) {
+                away.push(Away { id, pipe });
+            }
+        }
+        away
+    }
+
+    fn retire(&mut self, sid: SessionId, now: Instant) {
+        if let Some(seat) = self.by_sid.get_mut(&sid) {
+            seat.ends = seat.ends.min(now + RETIRE);
+            if let Some(standing) = seat.standing.take() {
+                let _ = standing.try_send(Poke::Replaced);
+            }
+            seat.answered = None;
+        }
+    }
+
+    fn remove(&mut self, sid: SessionId) -> Option<PipeId> {
+        let seat = self.by_sid.remove(&sid)?;
+        if self.by_id.get(&seat.id) == Some(&sid) {
+            self.by_id.remove(&seat.id);
+        }
+        let pipe = seat.pipe?;
+        if self.by_pipe.get(&pipe) == Some(&sid) {
+            self.by_pipe.remove(&pipe);
+        }
+        Some(pipe)
+    }
+}
+
+impl Seat {
+    /// Dropping the sender of a standing request ends it without an answer.
+    fn leave(&mut self) {
+        self.pipe = None;
+        self.standing = None;
+        self.answered = None;
+    }
+}
+
+/// What a seat begins with.
+pub struct NewSeat {
+    pub id: Id,
+    pub key: PublicKey,
+    pub instance: Bytes<16>,
+    pub boot: Bytes<16>,
+    pub session: Session,
+    pub pipe: PipeId,
+    pub life: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::seal::{Key, Shared};
+
+    fn session() -> (Session, Session) {
+        let (up, down) = (Key::random(), Key::random());
+        let id = SessionId::fresh();
+        let keys = || Shared { up: up.clone(), down: down.clone() };
+        (Session::new(id, keys()), Session::new(id, keys()))
+    }
+
+    fn new_seat(session: Session, instance: u8, pipe: u64) -> NewSeat {
+        NewSeat {
+            id: "web1".into(),
+            key: PublicKey::from_bytes([9; 32]),
+            instance: Bytes([instance; 16]),
+            boot: Bytes([1; 16]),
+            session,
+            pipe: PipeId(pipe),
+            life: Duration::from_secs(86_400),
+        }
+    }
+
+    #[test]
+    fn a_minion_is_away_when_its_connection_closes_and_back_on_another_with_the_same_session() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (mut minion, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        assert!(seats.is_connected("web1"));
+        assert_eq!(seats.closed(PipeId(1)).as_deref(), Some("web1"));
+        assert!(!seats.is_connected("web1"));
+        let (frame, _) = minion.request(b"x");
+        assert!(seats.open(minion.id, &frame, PipeId(2)).is_some());
+        assert!(seats.is_connected("web1"));
+        assert_eq!(seats.closed(PipeId(1)), None, "the old connection is nobody's");
+    }
+
+    #[test]
+    fn who_was_answered_and_does_not_stand_again_is_away() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (minion, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        let poke = seats.stand(minion.id).unwrap();
+        assert!(seats.sweep(now + Duration::from_secs(60)).is_empty(), "a request stands");
+        seats.poke("web1", Poke::Look);
+        assert_eq!(poke.try_recv(), Ok(Poke::Look));
+        seats.answered(minion.id, now);
+        assert!(seats.sweep(now + STAND_AGAIN).is_empty());
+        let away = seats.sweep(now + STAND_AGAIN + Duration::from_millis(1));
+        assert_eq!(away, [Away { id: "web1".into(), pipe: Some(PipeId(1)) }]);
+        assert!(!seats.is_connected("web1"));
+    }
+
+    #[test]
+    fn another_instance_ends_the_first_ones_session_and_the_same_one_keeps_it_for_a_while() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (mut first, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        let (second, master) = session();
+        assert_eq!(seats.seat(new_seat(master, 1, 1), now), None);
+        let (frame, _) = first.request(b"a return under way");
+        assert!(seats.open(first.id, &frame, PipeId(1)).is_some());
+        assert!(!seats.is_current(first.id) && seats.is_current(second.id));
+        let (third, master) = session();
+        assert_eq!(seats.seat(new_seat(master, 2, 7), now), Some(PipeId(1)));
+        assert!(seats.at(second.id).is_none() && seats.is_current(third.id));
+    }
+
+    #[test]
+    fn an_evicted_minion_has_no_session_left() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (first, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        let (second, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        assert_eq!(seats.evict("web1"), Some(Away { id: "web1".into(), pipe: Some(PipeId(1)) }));
+        assert!(seats.at(first.id).is_none() && seats.at(second.id).is_none());
+    }
+}
