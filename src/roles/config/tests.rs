@@ -70,7 +70,7 @@ fn every_option_of_salt_is_declared() {
         .into_iter()
         .flat_map(|role| role.options().map(move |option| format!("{} {}", role.name(), option.name)))
         .collect();
-    let all = include_str!("../../../tests/data/options.txt");
+    let all = include_str!("../../../tests/data/config_options.txt");
     let missing: Vec<&str> = all.lines().filter(|line| !declared.contains(*line)).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(all.lines().count() > 700);
@@ -204,44 +204,4 @@ fn the_id_is_set_kept_or_guessed() {
     assert_eq!(resolve(Role::Minion, "minion_id_remove_domain: true\n", KeepId::Yes), ok("Web1"));
     assert_eq!(resolve(Role::Minion, "", KeepId::No), ok("Web1"));
     assert_eq!(resolve(Role::Minion, "minion_id_caching: false\n", KeepId::No), ok("Web1.Example.com"));
-}
-#[test]
-fn tmp_defaults() {
-    let data = crate::wire::value::parse_json(&fs::read_to_string("/tmp/opts.json").unwrap()).unwrap();
-    for role in [Role::Master, Role::Minion] {
-        let config = from_text(role, "").unwrap();
-        for (name, wanted) in data.at(role.name()).unwrap().as_map().unwrap() {
-            let name = name.to_text();
-            let ours = config.opts.at(&name).cloned().unwrap_or_default();
-            if ours.to_json() != wanted.to_json() && !matches!(name.as_str(), "tracing" | "metrics") {
-                println!("{} {name}: {} | {}", role.name(), ours.to_json(), wanted.to_json());
-            }
-        }
-    }
-    for f in ["master", "minion"] {
-        let text = fs::read_to_string(format!("/tmp/saltsrc/salt-3008.4/conf/{f}")).unwrap();
-        let role = if f == "master" { Role::Master } else { Role::Minion };
-        from_text(role, &text).unwrap();
-        for line in
-            text.lines().filter_map(|l| l.strip_prefix('#')).filter(|l| l.contains(": ") && !l.starts_with([' ', '#']))
-        {
-            match from_text(role, line) {
-                Err(e) if !e.to_string().contains("Error parsing") => println!("{f} {line}: {e}"),
-                Ok(c) => {
-                    if let Err(e) = match role {
-                        Role::Master => c.master().map(|_| ()),
-                        _ => c.minion().map(|_| ()),
-                    } {
-                        println!("VIEW {f} {line}: {e}")
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    let t = std::time::Instant::now();
-    for _ in 0..100 {
-        std::hint::black_box(from_text(Role::Minion, "id: x\n").unwrap().minion().unwrap());
-    }
-    println!("time {:?}", t.elapsed() / 100);
 }
