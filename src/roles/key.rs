@@ -8,7 +8,7 @@ mod making;
 mod matching;
 
 use super::cli::salt_key::KeyLine;
-use super::cli::{Display, Exit, Stop};
+use super::cli::{Display, Exit, Stop, exit};
 use crate::keys::store::StoreError;
 use crate::keys::{Identity, KeyStore, PublicKey, Standing};
 use crate::wire::value::{Map, Value};
@@ -47,6 +47,14 @@ pub struct SaltKey<'a> {
     /// Where the answers to questions come from.
     pub input: &'a mut dyn BufRead,
     pub notify: &'a dyn Notify,
+    /// Whether troubles are told (not with `--quiet`); the exit code says of them anyway.
+    pub troubles: Troubles,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Troubles {
+    Told,
+    Untold,
 }
 
 /// What went wrong while a command ran.
@@ -67,7 +75,7 @@ impl SaltKey<'_> {
                     Trouble::Store(error) => (error.to_string(), Exit::Failed),
                     Trouble::Other(sentence, exit) => (sentence, exit),
                 };
-                eprintln!("salt-key: error: {sentence}");
+                self.complain(&format!("error: {sentence}"));
                 exit
             }
         }
@@ -151,7 +159,7 @@ impl SaltKey<'_> {
                     Ok(key) => {
                         group.insert(id, what(key));
                     }
-                    Err(error) => eprintln!("salt-key: {error}"),
+                    Err(error) => self.complain(&error.to_string()),
                 }
             }
             all.insert(standing.folder(), group);
@@ -178,10 +186,16 @@ impl SaltKey<'_> {
                 Ok(key) => {
                     own.insert(name, key.fingerprint());
                 }
-                Err(error) => eprintln!("salt-key: {error}"),
+                Err(error) => self.complain(&error.to_string()),
             }
         }
         own
+    }
+
+    fn complain(&self, sentence: &str) {
+        if self.troubles == Troubles::Told {
+            exit::complain(&format!("salt-key: {sentence}"));
+        }
     }
 
     fn show(&mut self, keys: Map) -> Result<Exit, Trouble> {
