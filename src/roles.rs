@@ -1,6 +1,7 @@
 //! The programs: what one binary is, by the name it is called with.
 
 pub mod cli;
+pub mod config;
 pub mod key;
 pub mod master;
 

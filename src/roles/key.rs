@@ -8,12 +8,14 @@ mod making;
 mod matching;
 
 use super::cli::salt_key::KeyLine;
-use super::cli::{Display, Exit, Stop, exit};
-use crate::keys::store::StoreError;
+use super::cli::{Display, Exit, exit};
+use super::config::{Config, Role, Surroundings};
+use crate::keys::identity::KeyError;
+use crate::keys::store::{PENDING_MAX, StoreError};
 use crate::keys::{Identity, KeyStore, PublicKey, Standing};
 use crate::wire::value::{Map, Value};
 use matching::Match;
-use std::io::BufRead;
+use std::io::{BufRead, ErrorKind};
 
 /// What was done to a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +74,7 @@ impl SaltKey<'_> {
             Ok(exit) => exit,
             Err(trouble) => {
                 let (sentence, exit) = match trouble {
-                    Trouble::Store(error) => (error.to_string(), Exit::Failed),
+                    Trouble::Store(error) => (error.to_string(), exit_for(&error)),
                     Trouble::Other(sentence, exit) => (sentence, exit),
                 };
                 self.complain(&format!("error: {sentence}"));
@@ -206,6 +208,13 @@ impl SaltKey<'_> {
     }
 }
 
+fn exit_for(error: &StoreError) -> Exit {
+    match error {
+        StoreError::Key(KeyError::Io { error, .. }) if error.kind() == ErrorKind::PermissionDenied => Exit::NotAllowed,
+        _ => Exit::Failed,
+    }
+}
+
 /// The pattern of a verb that has a form for all keys.
 fn wanted(one: &Option<String>, all: bool) -> Option<&str> {
     one.as_deref().filter(|pattern| !pattern.is_empty()).or(all.then_some("*"))
@@ -219,12 +228,48 @@ impl From<StoreError> for Trouble {
 
 /// Runs the program.
 pub fn run(args: &[String]) -> u8 {
-    let answer = match KeyLine::read(args) {
-        Ok(_) => Stop::Lacking("its verbs come with the next commit".to_owned()),
-        Err(stop) => stop,
+    run_and_tell(args, &SeenInTime).code()
+}
+
+/// Runs the program, and tells `notify` what it has changed.
+pub fn run_and_tell(args: &[String], notify: &dyn Notify) -> Exit {
+    let line = match KeyLine::read(args) {
+        Ok(line) => line,
+        Err(stop) => return stop.report("salt-key"),
     };
-    let exit: Exit = answer.report("salt-key");
-    exit.code()
+    let around = Surroundings::of_process(line.common.config_dir.clone());
+    let options = Config::load(Role::Master, &around).and_then(|config| Ok((config.master()?, config)));
+    let (options, config) = match options {
+        Ok(options) => options,
+        Err(error) => return fail(&error.to_string(), Exit::Configuration),
+    };
+    let display = match Display::new(&line.output, &config.opts) {
+        Ok(display) => display,
+        Err(error) => return fail(&error.to_string(), Exit::CannotCreate),
+    };
+    let mut key = SaltKey {
+        store: KeyStore::open(&options.common.pki_dir, PENDING_MAX),
+        config: &config.opts,
+        display,
+        input: &mut std::io::stdin().lock(),
+        notify,
+        troubles: if line.actions.quiet { Troubles::Untold } else { Troubles::Told },
+    };
+    key.run(&line)
+}
+
+/// A running master looks at the times of its folders now and then.
+struct SeenInTime;
+
+impl Notify for SeenInTime {
+    fn changed(&self, _: &[Change]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn fail(sentence: &str, exit: Exit) -> Exit {
+    exit::complain(&format!("salt-key: error: {sentence}"));
+    exit
 }
 
 #[cfg(test)]
