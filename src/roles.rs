@@ -108,7 +108,7 @@ fn show(text: &str) -> u8 {
 }
 
 fn fail(exit: Exit, text: &str) -> u8 {
-    eprint!("{text}");
+    cli::exit::complain(text.trim_end());
     exit.code()
 }
 
