@@ -5,6 +5,7 @@
 //! struct its own options in the one form that argh takes.
 
 pub mod arguments;
+pub mod console;
 pub mod display;
 pub mod exit;
 pub mod help;
@@ -42,10 +43,13 @@ impl Stop {
     /// Says why, where it belongs, and gives the exit code.
     pub fn report(&self, program: &str) -> Exit {
         match self {
-            Stop::Shown(text) => {
-                exit::print(text);
-                Exit::Ok
-            }
+            Stop::Shown(text) => match exit::print(text) {
+                Ok(()) => Exit::Ok,
+                Err(error) => {
+                    exit::complain(&format!("{program}: error: standard output: {error}"));
+                    Exit::CannotCreate
+                }
+            },
             Stop::Usage(sentence) => {
                 exit::complain(&format!("{program}: error: {sentence}"));
                 Exit::Usage
