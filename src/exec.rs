@@ -4,11 +4,14 @@
 pub mod context;
 pub mod fault;
 pub mod host;
+pub mod jid;
+pub mod jobs;
 pub mod modules;
 pub mod outputters;
 pub mod regex;
 pub mod renderers;
 pub mod target;
 
-pub use context::{Call, Ctx, Master};
+pub use context::{Call, Ctx, Master, NoMaster};
 pub use fault::{Fault, Reply, Returned};
+pub use jid::Jid;

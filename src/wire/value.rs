@@ -113,14 +113,23 @@ impl Value {
         self.as_map()?.at(key)
     }
 
-    /// Follows a path such as `a:b:c` through maps, and through lists by index, as `pillar.get` and `config.get` do.
+    /// Follows a path such as `a:b:c`, as `pillar.get` and `config.get` do: through maps by key; through lists by index
+    /// (below zero from the end), or by key through the first map in them that has it.
     pub fn traverse(&self, path: &str, delimiter: &str) -> Option<&Value> {
         if path.is_empty() {
             return Some(self);
         }
         path.split(delimiter).try_fold(self, |here, step| match here {
             Value::Map(map) => map.at(step).or_else(|| map.at_value(&Value::Int(step.parse().ok()?))),
-            Value::List(items) => items.get(step.parse::<usize>().ok()?),
+            Value::List(items) => {
+                let index: Option<i64> = step.parse().ok();
+                let key = index.map_or_else(|| Value::from(step), Value::Int);
+                let inside = items.iter().filter_map(Value::as_map).find_map(|map| map.at_value(&key));
+                inside.or_else(|| match index? {
+                    index @ 0.. => items.get(usize::try_from(index).ok()?),
+                    index => items.iter().nth_back(usize::try_from(-(index + 1)).ok()?),
+                })
+            }
             _ => None,
         })
     }
@@ -270,7 +279,10 @@ mod tests {
         let inner = Map::from_iter([("list", Value::list(["x", "y"]))]);
         let value = Value::from(Map::from_iter([("a", Value::from(inner))]));
         assert_eq!(value.traverse("a:list:1", ":"), Some(&Value::from("y")));
+        assert_eq!(value.traverse("a:list:-2", ":"), Some(&Value::from("x")));
         assert_eq!(value.traverse("a:list:2", ":"), None);
+        let listed = Value::list([Value::from(1), Value::from(Map::from_iter([("k", "v")]))]);
+        assert_eq!(listed.traverse("k", ":"), Some(&Value::from("v")));
         assert_eq!(value.traverse("a:none", ":"), None);
         assert_eq!(value.traverse("", ":"), Some(&value));
     }

@@ -70,7 +70,7 @@ fn every_option_of_salt_is_declared() {
         .into_iter()
         .flat_map(|role| role.options().map(move |option| format!("{} {}", role.name(), option.name)))
         .collect();
-    let all = include_str!("../../../tests/data/options.txt");
+    let all = include_str!("../../../tests/data/config_options.txt");
     let missing: Vec<&str> = all.lines().filter(|line| !declared.contains(*line)).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(all.lines().count() > 700);
