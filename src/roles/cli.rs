@@ -5,7 +5,6 @@
 //! struct its own options in the one form that argh takes.
 
 pub mod arguments;
-pub mod console;
 pub mod display;
 pub mod exit;
 pub mod help;
