@@ -103,8 +103,7 @@ fn lacking(name: &str) -> u8 {
 }
 
 fn show(text: &str) -> u8 {
-    cli::exit::print(text);
-    Exit::Ok.code()
+    cli::Stop::Shown(text.to_owned()).report("halite").code()
 }
 
 fn fail(exit: Exit, text: &str) -> u8 {

@@ -38,14 +38,25 @@ pub enum Stop {
     Lacking(String),
 }
 
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stop::Shown(text) | Stop::Usage(text) | Stop::Incomplete(text) | Stop::Lacking(text) => f.write_str(text),
+        }
+    }
+}
+
 impl Stop {
     /// Says why, where it belongs, and gives the exit code.
     pub fn report(&self, program: &str) -> Exit {
         match self {
-            Stop::Shown(text) => {
-                exit::print(text);
-                Exit::Ok
-            }
+            Stop::Shown(text) => match exit::print(text) {
+                Ok(()) => Exit::Ok,
+                Err(error) => {
+                    exit::complain(&format!("{program}: error: standard output: {error}"));
+                    Exit::CannotCreate
+                }
+            },
             Stop::Usage(sentence) => {
                 exit::complain(&format!("{program}: error: {sentence}"));
                 Exit::Usage

@@ -210,7 +210,7 @@ impl Config {
     }
 
     fn rename_old(&mut self) {
-        if let Some(old) = self.opts.at("environment").cloned() {
+        if let Some(old) = self.opts.at("environment").filter(|old| !old.is_null()).cloned() {
             self.warnings.push("the option 'environment' is now called 'saltenv'".to_owned());
             if self.opts.at("saltenv").is_none_or(Value::is_null) {
                 self.opts.insert("saltenv", old);

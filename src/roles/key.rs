@@ -10,6 +10,7 @@ mod matching;
 use super::cli::salt_key::KeyLine;
 use super::cli::{Display, Exit, exit};
 use super::config::{Config, Role, Surroundings};
+use super::logging;
 use crate::keys::identity::KeyError;
 use crate::keys::store::{PENDING_MAX, StoreError};
 use crate::keys::{Identity, KeyStore, PublicKey, Standing};
@@ -243,6 +244,7 @@ pub fn run_and_tell(args: &[String], notify: &dyn Notify) -> Exit {
         Ok(options) => options,
         Err(error) => return fail(&error.to_string(), Exit::Configuration),
     };
+    logging::start(&config, &line.logging);
     let display = match Display::new(&line.output, &config.opts) {
         Ok(display) => display,
         Err(error) => return fail(&error.to_string(), Exit::CannotCreate),
