@@ -13,7 +13,7 @@ pub mod regex;
 pub mod renderers;
 pub mod target;
 
-pub use context::{Call, Ctx, Master};
+pub use context::{Call, Ctx, Master, NoMaster};
 pub use fault::{Fault, Reply, Returned};
 pub use jid::Jid;
 

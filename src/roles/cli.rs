@@ -38,26 +38,40 @@ pub enum Stop {
     Lacking(String),
 }
 
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stop::Shown(text) | Stop::Usage(text) | Stop::Incomplete(text) | Stop::Lacking(text) => f.write_str(text),
+        }
+    }
+}
+
 impl Stop {
     /// Says why, where it belongs, and gives the exit code.
     pub fn report(&self, program: &str) -> Exit {
         match self {
-            Stop::Shown(text) => {
-                exit::print(text);
-                Exit::Ok
-            }
+            Stop::Shown(text) => match exit::print(text) {
+                Ok(()) => Exit::Ok,
+                Err(error) => {
+                    exit::complain(&format!("{program}: error: standard output: {error}"));
+                    Exit::CannotCreate
+                }
+            },
             Stop::Usage(sentence) => {
-                eprintln!("{program}: error: {sentence}");
+                exit::complain(&format!("{program}: error: {sentence}"));
                 Exit::Usage
             }
             Stop::Incomplete(sentence) => {
-                eprintln!("{program}: error: {sentence}");
+                exit::complain(&format!("{program}: error: {sentence}"));
                 Exit::Incomplete
             }
             Stop::Lacking(sentence) => {
-                eprintln!("{program}: {sentence}");
+                exit::complain(&format!("{program}: {sentence}"));
                 Exit::Unavailable
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

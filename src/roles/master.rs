@@ -1,4 +1,295 @@
 //! `salt-master`: accepts keys, hands out jobs and gathers what comes back.
+//!
+//! One thread runs everything that decides ([`Master`]); beside it signatures have a small pool, the database a writer
+//! and publications a sender. The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`]
+//! decide who may have a session, [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows
+//! their states, [`database`] keeps them, [`bus`] tells everybody, [`local`] serves the programs of this host.
 
+pub mod acl;
+mod admission;
+pub mod bus;
 pub mod database;
+mod door;
 pub mod jobs;
+pub mod local;
+pub mod pool;
+mod publish;
+mod rate;
+pub mod seats;
+pub mod settings;
+pub mod start;
+pub mod strangers;
+pub mod trust;
+
+use crate::exec::jid::Jid;
+use crate::keys::epoch::Epoch;
+use crate::keys::identity::SIGNATURE_BYTES;
+use crate::keys::store::{KeyStore, Stamp};
+use crate::keys::{Identity, PublicKey};
+use crate::wire::cbor::Bytes;
+use crate::wire::handshake::vouch;
+use crate::wire::link::{Doors, PipeId};
+use crate::wire::nng::{Publisher, Server};
+use crate::wire::seal;
+use crate::wire::value::{Map, Value};
+use async_io::Timer;
+use bus::Bus;
+use database::{Archive, Database};
+use jobs::{Id, Jobs};
+use pool::Pool;
+use rate::Rate;
+use seats::Seats;
+use settings::{Events, Settings};
+use smol::LocalExecutor;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime};
+use strangers::Strangers;
+use trust::Waiting;
+
+/// A master, running.
+pub struct Master {
+    settings: Settings,
+    identity: Identity,
+    /// The signing key's word for our key, where there is one.
+    chain: Option<[u8; SIGNATURE_BYTES]>,
+    store: KeyStore,
+    /// The state of the key folders when they were read last.
+    stamp: RefCell<Stamp>,
+    accepted: RefCell<HashMap<Id, PublicKey>>,
+    waiting: Waiting,
+    /// How often strangers may cause an event or a warning.
+    rate: Rate,
+    strangers: RefCell<Strangers>,
+    seats: RefCell<Seats>,
+    addresses: RefCell<HashMap<PipeId, IpAddr>>,
+    minions: RefCell<HashMap<Id, Known>>,
+    present: RefCell<BTreeSet<Id>>,
+    epoch: RefCell<Epoch>,
+    epoch_began: Cell<Instant>,
+    jobs: RefCell<Jobs>,
+    database: Database,
+    bus: Bus,
+    publisher: Publisher,
+    pool: Pool,
+    /// Set once, when the sockets are there.
+    door: OnceCell<Rc<dyn Doors>>,
+    started: Instant,
+}
+
+/// What a master remembers of a minion.
+#[derive(Default)]
+struct Known {
+    grains: Map,
+    boot: Option<String>,
+    /// The instance that fired the last event, and its number.
+    events: Option<(Bytes<16>, u64)>,
+}
+
+/// An epoch lasts a day at most.
+const EPOCH_TIME: Duration = Duration::from_secs(86_400);
+
+/// A master with its sockets; dropping it closes them.
+pub struct Running {
+    pub master: Rc<Master>,
+    _door: Rc<Server>,
+    _local: Server,
+}
+
+impl Master {
+    /// Opens the sockets and begins to serve. The executor must run on.
+    pub fn start(executor: &Rc<LocalExecutor<'static>>, settings: Settings) -> Result<Running, String> {
+        let master = Rc::new(Master::prepare(settings)?);
+        master.restore()?;
+        let address = SocketAddr::new(master.settings.interface, master.settings.ret_port);
+        let door = Rc::new(Server::tcp(executor, address, master.clone()).map_err(text)?);
+        let _ = master.door.set(door.clone());
+        let local_door = Rc::new(local::LocalDoor::new(master.clone()));
+        // Everybody may connect: what they may ask is for publisher_acl.
+        let local =
+            Server::local(executor, &local::path_in(&master.settings.sock_dir), 0o666, local_door).map_err(text)?;
+        executor.spawn(master.clone().tick()).detach();
+        executor.spawn(master.clone().maintain()).detach();
+        log::info!("master '{}' serves {address} and {}", master.settings.id, master.settings.publish_port);
+        Ok(Running { master, _door: door, _local: local })
+    }
+
+    fn prepare(settings: Settings) -> Result<Master, String> {
+        let identity = Identity::load_or_make(&settings.pki_dir, "master").map_err(text)?;
+        let signing = settings.pki_dir.join("master_sign.pem");
+        let chain = match signing.exists() {
+            true => Some(vouch(&Identity::load(&signing).map_err(text)?, identity.public())),
+            false => None,
+        };
+        let store = KeyStore::open(&settings.pki_dir, settings.pending_max);
+        store.make_folders().map_err(text)?;
+        let publish_address = SocketAddr::new(settings.interface, settings.publish_port);
+        Ok(Master {
+            stamp: RefCell::new(store.stamp()),
+            database: Database::open(&database::path_in(&settings.cachedir)).map_err(text)?,
+            bus: Bus::open(&settings.sock_dir).map_err(text)?,
+            publisher: Publisher::tcp(publish_address).map_err(text)?,
+            pool: Pool::start(2, 1024).map_err(text)?,
+            identity,
+            chain,
+            store,
+            accepted: RefCell::default(),
+            waiting: Waiting::default(),
+            rate: Rate::new(20, Duration::from_secs(10)),
+            strangers: RefCell::default(),
+            seats: RefCell::default(),
+            addresses: RefCell::default(),
+            minions: RefCell::default(),
+            present: RefCell::default(),
+            epoch: RefCell::new(Epoch::begin()),
+            epoch_began: Cell::new(Instant::now()),
+            jobs: RefCell::default(),
+            door: OnceCell::new(),
+            started: Instant::now(),
+            settings,
+        })
+    }
+
+    /// Takes up what an earlier run left: who is accepted, what is known of them, and the jobs that are not finished.
+    fn restore(self: &Rc<Self>) -> Result<(), String> {
+        self.reload_keys();
+        let path = database::path_in(&self.settings.cachedir);
+        let Some(archive) = Archive::open(&path).map_err(text)? else {
+            return Ok(());
+        };
+        let mut minions = self.minions.borrow_mut();
+        for (id, boot, grains) in archive.minions().map_err(text)? {
+            minions.insert(Id::from(id), Known { grains, boot, events: None });
+        }
+        drop(minions);
+        let now = SystemTime::now();
+        let since = Jid::at(now - self.settings.lost_after.max(jobs::SENT_LIMIT));
+        for unfinished in archive.unfinished(since.as_str()).map_err(text)? {
+            let begun = Jid::parse(&unfinished.job.jid).ok().and_then(|jid| jid.time());
+            let age = begun.and_then(|begun| now.duration_since(begun).ok()).unwrap_or_default();
+            let open: Vec<Id> = unfinished.open.iter().map(|id| Id::from(id.as_str())).collect();
+            self.jobs.borrow_mut().restore(Rc::new(unfinished.job), &open, age, Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Puts an event on the bus, and into the database where that is asked for.
+    pub(crate) fn fire(&self, tag: impl Into<String>, data: Map) -> crate::wire::message::Numbered {
+        let event = self.bus.fire(tag, data);
+        if self.settings.keep_events == Events::On {
+            self.database.save_event(event.tag.clone(), event.data.clone(), self.settings.id.clone());
+        }
+        event
+    }
+
+    /// Begins a new epoch of publications. Minions learn of it with their next answer.
+    fn new_epoch(&self) {
+        *self.epoch.borrow_mut() = Epoch::begin();
+        self.epoch_began.set(Instant::now());
+    }
+
+    fn close(&self, pipe: PipeId) {
+        if let Some(door) = self.door.get() {
+            door.close(pipe);
+        }
+    }
+
+    fn is_open(&self, pipe: PipeId) -> bool {
+        self.door.get().is_none_or(|door| door.is_open(pipe))
+    }
+
+    fn pipe_closed(&self, pipe: PipeId) {
+        self.strangers.borrow_mut().leave(pipe);
+        self.addresses.borrow_mut().remove(&pipe);
+        let left = self.seats.borrow_mut().closed(pipe);
+        if let Some(id) = left {
+            self.jobs.borrow_mut().away(&id, Instant::now());
+        }
+    }
+
+    /// What its host had under way before a reboot is gone.
+    fn remember_boot(self: &Rc<Self>, id: &Id, boot: Bytes<16>) {
+        let boot: String = boot.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let before = self.minions.borrow_mut().entry(id.clone()).or_default().boot.replace(boot.clone());
+        if before.as_deref() == Some(boot.as_str()) {
+            return;
+        }
+        self.database.save_boot(id.to_string(), boot);
+        if before.is_some() {
+            let ended = self.jobs.borrow_mut().rebooted(id, Instant::now());
+            self.ended(ended);
+        }
+    }
+
+    /// A random number below `limit`, for spreading what would come all at once.
+    fn spread(&self, limit: u64) -> u64 {
+        u64::from_be_bytes(seal::random()) % limit.max(1)
+    }
+
+    /// What must happen within a second: who is silent, what is lost, who gets a publication again.
+    async fn tick(self: Rc<Self>) {
+        loop {
+            let pause = if self.jobs.borrow().any_open() { 250 } else { 1000 };
+            Timer::after(Duration::from_millis(pause)).await;
+            let now = Instant::now();
+            for away in self.seats.borrow_mut().sweep(now) {
+                self.jobs.borrow_mut().away(&away.id, now);
+                if let Some(pipe) = away.pipe {
+                    self.close(pipe);
+                }
+            }
+            for pipe in self.strangers.borrow_mut().sweep(now) {
+                self.close(pipe);
+            }
+            let silent = self.jobs.borrow().silent(now);
+            for id in silent {
+                self.seats.borrow_mut().poke(&id, seats::Poke::Look);
+            }
+            let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
+            self.ended(ended);
+        }
+    }
+
+    /// What may take its time: presence events, keys changed by hand, old jobs, a new epoch.
+    async fn maintain(self: Rc<Self>) {
+        let mut pruned: Option<Instant> = None;
+        loop {
+            Timer::after(self.settings.loop_interval).await;
+            self.waiting.sweep();
+            if self.store.changed(&self.stamp.borrow().clone()) {
+                self.reload_keys();
+            }
+            if self.settings.presence_events == Events::On {
+                self.tell_presence();
+            }
+            if self.epoch_began.get().elapsed() > EPOCH_TIME {
+                self.new_epoch();
+            }
+            let Some(keep) = self.settings.keep_jobs else {
+                continue;
+            };
+            if pruned.is_none_or(|at| at.elapsed() > Duration::from_secs(600)) {
+                pruned = Some(Instant::now());
+                self.database.prune(Jid::at(SystemTime::now() - keep).as_str().to_owned());
+            }
+        }
+    }
+
+    fn tell_presence(&self) {
+        let now: BTreeSet<Id> = self.seats.borrow().connected().map(|seat| seat.id.clone()).collect();
+        let before = std::mem::replace(&mut *self.present.borrow_mut(), now.clone());
+        let names = |ids: Vec<&Id>| Value::list(ids.into_iter().map(|id| id.as_ref()));
+        if now != before {
+            let new = names(now.difference(&before).collect());
+            let lost = names(before.difference(&now).collect());
+            self.fire("salt/presence/change", Map::from_iter([("new", new), ("lost", lost)]));
+        }
+        self.fire("salt/presence/present", Map::from_iter([("present", names(now.iter().collect()))]));
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -97,6 +97,32 @@ impl Arguments {
         Arguments { positional: Vec::new(), keywords }
     }
 
+    /// The arguments of a job as they are published: keyword arguments stand in maps marked with `__kwarg__: True`.
+    pub fn from_published(published: &[Value]) -> Arguments {
+        let mut arguments = Arguments::default();
+        for value in published {
+            match value {
+                Value::Map(map) if map.at("__kwarg__").is_some_and(Value::truthy) => {
+                    arguments.keywords.extend(map.clone());
+                    arguments.keywords.remove("__kwarg__");
+                }
+                other => arguments.positional.push(other.clone()),
+            }
+        }
+        arguments
+    }
+
+    /// The form in which a job carries its arguments.
+    pub fn to_published(&self) -> Vec<Value> {
+        let mut published = self.positional.clone();
+        if !self.keywords.is_empty() {
+            let mut map = self.keywords.clone();
+            map.insert("__kwarg__", true);
+            published.push(Value::Map(map));
+        }
+        published
+    }
+
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Arguments {
         self.keywords.insert(key, value);
         self
@@ -457,6 +483,12 @@ mod tests {
         assert_eq!(sample.kwargs.0.at("extra"), Some(&Value::Bool(true)));
         assert_eq!(Sample::INFO.fields[2].name(), "type");
         assert_eq!(Sample::bind(Arguments::positional(["n"]).with("type", 5)).unwrap().r#type.as_deref(), Some("5"));
+    }
+
+    #[test]
+    fn published_arguments_come_back() {
+        let arguments = Arguments::positional([Value::from("a"), Value::from(Map::new())]).with("k", 1);
+        assert_eq!(Arguments::from_published(&arguments.to_published()), arguments);
     }
 
     #[test]

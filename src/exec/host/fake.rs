@@ -228,6 +228,7 @@ impl Default for Folder {
 }
 
 impl Folder {
+    #[allow(clippy::new_without_default)]
     pub fn new() -> Folder {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -169,7 +169,8 @@ impl Translator {
         Ok(())
     }
 
-    /// The engine repeats neither look-around nor nothing. Once is as good as often, and not at all is always possible from zero on.
+    /// The engine repeats neither look-around nor nothing. Once is as good as often; not at all is possible where zero
+    /// is allowed.
     fn repeat_without_width(&mut self, start: usize, quantifier: &str) {
         let _ = self.take('?') || self.take('+');
         if matches!(quantifier, "*" | "?") || quantifier.starts_with("{0,") {

@@ -28,10 +28,11 @@ enum To {
     Memory(Vec<u8>),
 }
 
-/// A file for the output that cannot be written.
+/// An output that cannot be written.
 #[derive(Debug)]
 pub struct DisplayError {
-    path: PathBuf,
+    /// Nothing: standard output.
+    path: Option<PathBuf>,
     error: io::Error,
 }
 
@@ -43,7 +44,7 @@ impl Display {
             Some(path) => {
                 let append = output.out_file_append;
                 let file = OpenOptions::new().create(true).write(true).append(append).truncate(!append).open(path);
-                let file = file.map_err(|error| DisplayError { path: path.clone(), error })?;
+                let file = file.map_err(|error| DisplayError { path: Some(path.clone()), error })?;
                 To::File { path: path.clone(), file }
             }
         };
@@ -87,7 +88,8 @@ impl Display {
     pub fn say(&mut self, text: &str) {
         match &mut self.to {
             To::Memory(kept) => kept.extend_from_slice(text.as_bytes()),
-            To::Stdout | To::File { .. } => super::exit::print(text),
+            // That it is lost is told with the answer, which goes the same way.
+            To::Stdout | To::File { .. } => drop(super::exit::print(text)),
         }
     }
 
@@ -106,10 +108,11 @@ impl Display {
     fn write(&mut self, text: &str) -> Result<(), DisplayError> {
         match &mut self.to {
             To::File { path, file } => {
-                file.write_all(text.as_bytes()).map_err(|error| DisplayError { path: path.clone(), error })
+                file.write_all(text.as_bytes()).map_err(|error| DisplayError { path: Some(path.clone()), error })
             }
-            To::Stdout | To::Memory(_) => {
-                self.say(text);
+            To::Stdout => super::exit::print(text).map_err(|error| DisplayError { path: None, error }),
+            To::Memory(kept) => {
+                kept.extend_from_slice(text.as_bytes());
                 Ok(())
             }
         }
@@ -136,7 +139,10 @@ fn with_options(config: &Map, output: &Output) -> Map {
 
 impl std::fmt::Display for DisplayError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "--out-file {}: {}", self.path.display(), self.error)
+        match &self.path {
+            Some(path) => write!(f, "--out-file {}: {}", path.display(), self.error),
+            None => write!(f, "standard output: {}", self.error),
+        }
     }
 }
 

@@ -83,9 +83,17 @@ impl Exit {
 }
 
 /// Prints to standard output. Whoever reads may have gone (`salt ... | head`): that is no failure of ours.
-pub fn print(text: &str) {
+pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a sentence to standard error. That it cannot be written has nowhere to be said.
+pub fn complain(sentence: &str) {
+    let _ = writeln!(io::stderr().lock(), "{sentence}");
 }
 
 #[cfg(test)]

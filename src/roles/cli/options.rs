@@ -45,7 +45,7 @@ pub struct Output {
     #[argh(option)]
     pub out: Option<String>,
     /// spaces a level, for outputters that indent; negative: everything on one line
-    #[argh(option)]
+    #[argh(option, from_str_fn(whole))]
     pub out_indent: Option<i64>,
     /// write to this file instead of standard output
     #[argh(option)]
@@ -134,6 +134,13 @@ pub struct Words {
     /// names of arguments, with commas, whose values are taken as text
     #[argh(option)]
     pub no_parse: Option<String>,
+}
+
+impl Words {
+    /// The names in --no-parse.
+    pub fn unparsed(&self) -> Vec<&str> {
+        self.no_parse.iter().flat_map(|names| names.split(',')).map(str::trim).collect()
+    }
 }
 
 /// How minions run functions
@@ -274,6 +281,42 @@ impl FromArgValue for LogLevel {
     }
 }
 
+/// How many minions at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BatchSize {
+    Count(u64),
+    /// Of the minions that are meant, above 0 and up to 100.
+    Percent(f64),
+}
+
+impl BatchSize {
+    /// As a number, of so many minions; at least one.
+    pub fn of(self, minions: usize) -> usize {
+        let size = match self {
+            BatchSize::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
+            BatchSize::Percent(percent) => (minions as f64 * percent / 100.0) as usize,
+        };
+        size.max(1)
+    }
+}
+
+impl FromArgValue for BatchSize {
+    fn from_arg_value(value: &str) -> Result<BatchSize, String> {
+        let size = match value.strip_suffix('%') {
+            Some(percent) => {
+                percent.parse().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0).map(BatchSize::Percent)
+            }
+            None => value.parse().ok().filter(|count| *count > 0).map(BatchSize::Count),
+        };
+        size.ok_or_else(|| "neither a number of minions such as 10 nor a share such as 25%".to_owned())
+    }
+}
+
+/// A whole number, for options whose values are plain numbers.
+pub(super) fn whole<N: std::str::FromStr>(value: &str) -> Result<N, String> {
+    value.parse().map_err(|_| "not a whole number that makes sense here".to_owned())
+}
+
 /// A time in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seconds(pub u64);
@@ -308,6 +351,16 @@ mod tests {
         assert_eq!(Target { grain_pcre: true, ..Target::default() }.kind(), Ok("grain_pcre"));
         let both = Target { list: true, compound: true, ..Target::default() };
         assert_eq!(both.kind(), Err(Stop::Usage("the options --list, --compound exclude each other".to_owned())));
+    }
+
+    #[test]
+    fn a_batch_is_a_number_or_a_share() {
+        for (text, of_ten) in [("3", 3), ("25%", 2), ("1%", 1), ("100%", 10), ("33.4%", 3)] {
+            assert_eq!(BatchSize::from_arg_value(text).map(|size| size.of(10)), Ok(of_ten), "{text}");
+        }
+        for text in ["", "x", "0", "-1", "0%", "101%", "%", "nan%", "1.5"] {
+            assert!(BatchSize::from_arg_value(text).is_err(), "{text}");
+        }
     }
 
     #[test]

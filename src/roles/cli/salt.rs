@@ -1,7 +1,9 @@
 //! The command line of `salt`.
 
-use super::options::{Auth, Common, Executors, Logging, Output, Seconds, Target, Words};
+use super::arguments::{Called, calls};
+use super::options::{Auth, BatchSize, Common, Executors, Logging, Output, Seconds, Target, Words, whole};
 use super::{Line, Program, Stop, group};
+use crate::wire::value::Value;
 use argh::{ArgsInfo, FromArgs};
 use std::io::Read;
 
@@ -40,7 +42,7 @@ pub struct Salt {
     #[argh(switch, long = "async")]
     pub r#async: bool,
     /// ask so many of the minions, chosen at random
-    #[argh(option)]
+    #[argh(option, from_str_fn(whole))]
     pub subset: Option<u64>,
     /// show the job id, and minions that did not answer
     #[argh(switch, short = 'v')]
@@ -53,16 +55,16 @@ pub struct Salt {
     pub show_jid: bool,
     /// ask so many at a time, as a number or a percentage
     #[argh(option, short = 'b')]
-    pub batch: Option<String>,
+    pub batch: Option<BatchSize>,
     /// seconds between the end of one and the start of the next of a batch
     #[argh(option)]
     pub batch_wait: Option<Seconds>,
     /// run as a batch where so many minions or more are meant
-    #[argh(option)]
+    #[argh(option, from_str_fn(whole))]
     pub batch_safe_limit: Option<u64>,
     /// how many at a time in a batch that --batch-safe-limit made; 8
     #[argh(option)]
-    pub batch_safe_size: Option<u64>,
+    pub batch_safe_size: Option<BatchSize>,
     /// returners, with commas, to which the minions send their answers too
     #[argh(option, long = "return", arg_name = "returner")]
     pub returner: Option<String>,
@@ -124,4 +126,65 @@ impl SaltLine {
             words: line.words,
         })
     }
+}
+
+/// What minions are asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Text, or a list of ids for `-L`.
+    pub target: Value,
+    /// Salt's name of the kind of target.
+    pub kind: &'static str,
+    pub delimiter: String,
+    /// One function, or several that are called together; none for `--preview-target`.
+    pub calls: Vec<Called>,
+}
+
+impl SaltLine {
+    /// What the words ask for.
+    pub fn request(&self) -> Result<Request, Stop> {
+        let kind = self.target.kind()?;
+        let words = self.words_with_doc()?;
+        let Some((target, call)) = words.split_first() else {
+            return Err(Stop::Incomplete("there is no target; salt --help says how to call it".to_owned()));
+        };
+        let calls = match call {
+            _ if self.salt.preview_target => Vec::new(),
+            [] => return Err(Stop::Incomplete(format!("there is no function for the target '{target}'"))),
+            [functions, arguments @ ..] => {
+                let separator = self.salt.args_separator.as_deref().unwrap_or(",");
+                calls(functions, arguments, separator, &self.reading.unparsed())?
+            }
+        };
+        let target = if kind == "list" { listed(target) } else { Value::from(target) };
+        let delimiter = self.target.delimiter.clone().unwrap_or_else(|| ":".to_owned());
+        Ok(Request { target, kind, delimiter, calls })
+    }
+
+    /// `--doc` stands for `sys.doc`, and asks all minions where no target is named.
+    fn words_with_doc(&self) -> Result<Vec<String>, Stop> {
+        let mut words = self.words.clone();
+        if !self.salt.doc {
+            return Ok(words);
+        }
+        if words.is_empty() {
+            words.push("*".to_owned());
+        }
+        if words.get(1).is_none_or(|function| function != "sys.doc") {
+            words.insert(1, "sys.doc".to_owned());
+        }
+        if words.len() > 3 {
+            return Err(Stop::Usage("--doc shows the documentation of one function or module at a time".to_owned()));
+        }
+        Ok(words)
+    }
+}
+
+/// Ids with commas between them, else with spaces.
+fn listed(target: &str) -> Value {
+    if target.contains(',') {
+        let compact = target.replace(' ', "");
+        return Value::list(compact.split(','));
+    }
+    Value::list(target.split_whitespace())
 }

@@ -1,5 +1,6 @@
 //! The command line of `salt-call`.
 
+use super::arguments::{Called, arguments};
 use super::options::{Common, Executors, Logging, Output, Profiling, Seconds, Words};
 use super::{Line, Program, Stop, group};
 use argh::{ArgsInfo, FromArgs};
@@ -121,5 +122,24 @@ impl SaltCallLine {
             common: line.take()?,
             words: line.words,
         })
+    }
+}
+
+impl SaltCallLine {
+    /// The function and its arguments; nothing, where `--doc` asks about all. `--grains` stands for `grains.items`.
+    pub fn call(&self) -> Result<Option<Called>, Stop> {
+        let called = |fun: &str, words: &[String]| {
+            Some(Called { fun: fun.to_owned(), arguments: arguments(words, &self.reading.unparsed()) })
+        };
+        match &self.words[..] {
+            [_, ..] if self.call.grains => Err(Stop::Usage("--grains takes no words".to_owned())),
+            [_, _, ..] if self.call.doc => {
+                Err(Stop::Usage("--doc shows the documentation of one function or module at a time".to_owned()))
+            }
+            [fun, words @ ..] => Ok(called(fun, words)),
+            [] if self.call.grains => Ok(called("grains.items", &[])),
+            [] if self.call.doc => Ok(None),
+            [] => Err(Stop::Usage("there is no function; salt-call --doc names all".to_owned())),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The command line of `salt-key`.
 
-use super::options::{Auth, Choice, Common, Logging, Output};
+use super::options::{Auth, Choice, Common, Logging, Output, whole};
 use super::{Line, Program, Stop, group};
 use argh::{ArgsInfo, FromArgs};
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub struct Actions {
     /// reject all keys that wait
     #[argh(switch, short = 'R')]
     pub reject_all: bool,
-    /// with accept or reject: keys of every other standing too
+    /// as --include-rejected with accept, as --include-accepted with reject
     #[argh(switch)]
     pub include_all: bool,
     /// with reject: accepted keys too
@@ -97,7 +97,7 @@ pub struct Making {
     #[argh(option)]
     pub gen_keys_dir: Option<PathBuf>,
     /// accepted for scripts; an Ed25519 key has one size
-    #[argh(option)]
+    #[argh(option, from_str_fn(whole))]
     pub keysize: Option<u32>,
     /// sign the master's public key with the signing key
     #[argh(switch)]

@@ -1,5 +1,6 @@
 //! The command line of `salt-run`.
 
+use super::arguments::{Called, arguments};
 use super::options::{Auth, Common, Logging, Output, Profiling, Seconds, Words};
 use super::{Line, Program, Stop, group};
 use argh::{ArgsInfo, FromArgs};
@@ -66,5 +67,21 @@ impl SaltRunLine {
             common: line.take()?,
             words: line.words,
         })
+    }
+}
+
+impl SaltRunLine {
+    /// The function and its arguments; nothing, where `--doc` asks about all.
+    pub fn call(&self) -> Result<Option<Called>, Stop> {
+        match &self.words[..] {
+            [_, _, ..] if self.run.doc => {
+                Err(Stop::Usage("--doc shows the documentation of one function or module at a time".to_owned()))
+            }
+            [fun, words @ ..] => {
+                Ok(Some(Called { fun: fun.clone(), arguments: arguments(words, &self.reading.unparsed()) }))
+            }
+            [] if self.run.doc => Ok(None),
+            [] => Err(Stop::Usage("there is no function; salt-run --doc names all".to_owned())),
+        }
     }
 }

@@ -92,7 +92,7 @@ pub struct Jobs {
 
 impl Jobs {
     /// Begins a job. `absent` targets have their outcome already.
-    pub fn begin(&mut self, job: Rc<Job>, sent: &[Id], absent: &[Id], way: Way, now: Instant) {
+    pub fn begin(&mut self, job: Rc<Job>, sent: &[(Id, Way)], absent: &[Id], now: Instant) {
         let jid = job.jid.clone();
         let mut record = Record {
             job,
@@ -102,8 +102,8 @@ impl Jobs {
             waiting: Vec::new(),
             finished: sent.is_empty().then_some(now),
         };
-        for id in sent {
-            record.states.insert(id.clone(), State::Sent { way, at: now });
+        for (id, way) in sent {
+            record.states.insert(id.clone(), State::Sent { way: *way, at: now });
             self.by_minion.entry(id.clone()).or_default().insert(jid.clone());
         }
         for id in absent {
@@ -111,6 +111,20 @@ impl Jobs {
             record.outcomes.push(Outcome { id: id.to_string(), state: EndState::Absent, ret: None });
         }
         self.records.insert(jid, record);
+    }
+
+    /// Takes up a job of an earlier run of the master. Whether its open targets have taken it is not known: a young job is
+    /// offered again (its minion takes a jid once), an old one waits for what its minions say.
+    pub fn restore(&mut self, job: Rc<Job>, open: &[Id], age: Duration, now: Instant) {
+        let sent: Vec<(Id, Way)> = open.iter().map(|id| (id.clone(), Way::Directed)).collect();
+        self.begin(job.clone(), &sent, &[], now);
+        let state = match now.checked_sub(age) {
+            Some(at) if age < OFFER_LIMIT => State::Sent { way: Way::Directed, at },
+            _ => State::Taken { away: Some(now) },
+        };
+        if let Some(record) = self.records.get_mut(&job.jid) {
+            record.states.values_mut().for_each(|slot| *slot = state);
+        }
     }
 
     pub fn knows(&self, jid: &str) -> bool {
@@ -325,7 +339,7 @@ mod tests {
             let mut jobs = Jobs::default();
             let (id, start) = (Id::from("web1"), Instant::now());
             let job = Rc::new(Job { jid: "1".to_owned(), ..Job::default() });
-            jobs.begin(job, &[id.clone()], &[Id::from("gone")], way, start);
+            jobs.begin(job, &[(id.clone(), way)], &[Id::from("gone")], start);
             World { jobs, id, start }
         }
 

@@ -238,5 +238,6 @@ fn unreadable(problem: &str, text: &str) -> YamlError {
 }
 
 fn is_forbidden(c: char) -> bool {
-    !matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+    let control = c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
+    control || matches!(c, '\u{fffe}' | '\u{ffff}')
 }

@@ -1,0 +1,90 @@
+//! Options: files from git, Mercurial and Subversion.
+
+use crate::roles::config::option::{Default, Opt, Section};
+
+/// Of master and minion alike.
+pub const COMMON: Section = Section {
+    title: "Files from git, Mercurial and Subversion",
+    options: &[
+        Opt::list("gitfs_remotes", &[], "Repositories, each perhaps with settings of its own."),
+        Opt::text("gitfs_mountpoint", "", "Folder under which files are shown."),
+        Opt::text("gitfs_root", "", "Folder of the repository that is shown."),
+        Opt::text("gitfs_base", "master", "Branch that is the environment `base`."),
+        Opt::text("gitfs_fallback", "", "Branch for environments that no branch is named after."),
+        Opt::text("gitfs_user", "", "User for HTTPS."),
+        Opt::text("gitfs_password", "", "Password for HTTPS."),
+        Opt::truth("gitfs_insecure_auth", false, "Send the password over plain HTTP."),
+        Opt::text("gitfs_privkey", "", "Private key for SSH."),
+        Opt::text("gitfs_pubkey", "", "Public key for SSH."),
+        Opt::text("gitfs_passphrase", "", "Pass phrase of the private key."),
+        Opt::list("gitfs_saltenv", &[], "Settings by environment."),
+        Opt::list("gitfs_saltenv_whitelist", &[], "Environments that are shown, as patterns."),
+        Opt::list("gitfs_saltenv_blacklist", &[], "Environments that are not shown, as patterns."),
+        Opt::truth("gitfs_global_lock", true, "Take a lock that a crash left for one still held."),
+        Opt::truth("gitfs_ssl_verify", true, "Check the server's certificate."),
+        Opt::list("gitfs_ref_types", &["branch", "tag", "sha"], "What becomes an environment: branch, tag, sha."),
+        Opt::list(
+            "gitfs_refspecs",
+            &["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"],
+            "What is fetched.",
+        ),
+        Opt::truth("gitfs_disable_saltenv_mapping", false, "Make environments from `gitfs_saltenv` alone."),
+        Opt::text("gitfs_proxy", "", "HTTP proxy."),
+        Opt::integer("gitfs_depth", 1, "Commits that are fetched."),
+        Opt::seconds("gitfs_update_interval", 60, "Seconds between two fetches."),
+        Opt::text("git_pillar_base", "master", "Branch that is the environment `base`."),
+        Opt::text("git_pillar_branch", "master", "Branch of a repository that names none."),
+        Opt::text("git_pillar_env", "", "Environment of a repository that names none."),
+        Opt::text("git_pillar_fallback", "", "Branch for environments that no branch is named after."),
+        Opt::text("git_pillar_root", "", "Folder of the repository that holds the pillar."),
+        Opt::truth("git_pillar_ssl_verify", true, "Check the server's certificate."),
+        Opt::truth("git_pillar_global_lock", true, "Take a lock that a crash left for one still held."),
+        Opt::truth("git_pillar_includes", true, "Let a repository include what another holds."),
+        Opt::text("git_pillar_user", "", "User for HTTPS."),
+        Opt::text("git_pillar_password", "", "Password for HTTPS."),
+        Opt::truth("git_pillar_insecure_auth", false, "Send the password over plain HTTP."),
+        Opt::text("git_pillar_privkey", "", "Private key for SSH."),
+        Opt::text("git_pillar_pubkey", "", "Public key for SSH."),
+        Opt::text("git_pillar_passphrase", "", "Pass phrase of the private key."),
+        Opt::list(
+            "git_pillar_refspecs",
+            &["+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"],
+            "What is fetched.",
+        ),
+        Opt::text("git_pillar_proxy", "", "HTTP proxy."),
+        Opt::integer("git_pillar_depth", 1, "Commits that are fetched."),
+        Opt::list("git_pillar_ref_types", &["branch", "tag", "sha"], "What becomes an environment: branch, tag, sha."),
+        Opt::truth("git_pillar_disable_saltenv_mapping", false, "Make environments from the settings alone."),
+        Opt::seconds("git_pillar_update_interval", 60, "Seconds between two fetches."),
+        Opt::seconds("hgfs_update_interval", 60, "Seconds between two fetches."),
+        Opt::seconds("svnfs_update_interval", 60, "Seconds between two fetches."),
+    ],
+};
+
+/// Of the master.
+pub const MASTER: Section = Section {
+    title: "Files from git, Mercurial and Subversion",
+    options: &[
+        Opt::any("gitfs_provider", Default::Null, "Library that git is spoken with.")
+            .without_effect("the git program is used"),
+        Opt::any("git_pillar_provider", Default::Null, "Library that git is spoken with for pillar.")
+            .without_effect("the git program is used"),
+        Opt::truth("git_pillar_verify_config", true, "Check the settings of git pillar at start."),
+        Opt::any("pillar_gitfs_ssl_verify", Default::Null, "Old name of `git_pillar_ssl_verify`."),
+        Opt::list("hgfs_remotes", &[], "Mercurial repositories."),
+        Opt::text("hgfs_mountpoint", "", "Folder under which files are shown."),
+        Opt::text("hgfs_root", "", "Folder of the repository that is shown."),
+        Opt::text("hgfs_base", "default", "Branch that is the environment `base`."),
+        Opt::text("hgfs_branch_method", "branches", "What becomes an environment: branches, bookmarks or mixed."),
+        Opt::list("hgfs_saltenv_whitelist", &[], "Environments that are shown, as patterns."),
+        Opt::list("hgfs_saltenv_blacklist", &[], "Environments that are not shown, as patterns."),
+        Opt::list("svnfs_remotes", &[], "Subversion repositories."),
+        Opt::text("svnfs_mountpoint", "", "Folder under which files are shown."),
+        Opt::text("svnfs_root", "", "Folder of the repository that is shown."),
+        Opt::text("svnfs_trunk", "trunk", "Folder that is the environment `base`."),
+        Opt::text("svnfs_branches", "branches", "Folder of the branches."),
+        Opt::text("svnfs_tags", "tags", "Folder of the tags."),
+        Opt::list("svnfs_saltenv_whitelist", &[], "Environments that are shown, as patterns."),
+        Opt::list("svnfs_saltenv_blacklist", &[], "Environments that are not shown, as patterns."),
+    ],
+};

@@ -1,0 +1,151 @@
+//! Options: identity and keys.
+
+use crate::roles::config::option::{Default, Opt, Section};
+
+// The default differs between master and minion.
+const AUTO_ACCEPT: Opt = Opt::only_true("auto_accept", true, "Accept every new key without being asked. Dangerous.");
+const SIGN_PUB_MESSAGES: Opt = Opt::truth("sign_pub_messages", false, "Sign what is published.")
+    .without_effect("everything is authenticated in any case");
+
+/// Of master and minion alike.
+pub const COMMON: Section = Section {
+    title: "Identity and keys",
+    options: &[
+        Opt::text("id", "", "Name of this node; where unset, the name of the host."),
+        Opt::text("append_domain", "", "Domain that an id without it gets."),
+        Opt::truth(
+            "minion_id_caching",
+            true,
+            "Keep a guessed id in a file, so that it stays when the host's name changes.",
+        ),
+        Opt::truth("minion_id_lowercase", false, "Write a guessed id in small letters."),
+        Opt::any(
+            "minion_id_remove_domain",
+            Default::Truth(false),
+            "True takes any domain from a guessed id, a text that one.",
+        ),
+        Opt::only_true("open_mode", false, "Accept every key, also a second one for the same id. Dangerous."),
+        Opt::integer("autosign_timeout", 120, "Minutes that a key put in by hand for acceptance stays good."),
+        Opt::truth("permissive_pki_access", false, "Let the group read the keys."),
+        Opt::integer("keysize", 2048, "Bits of new RSA keys.")
+            .without_effect("keys and algorithms are fixed: Ed25519, X25519 and XChaCha20-Poly1305"),
+        Opt::text("keys.cache_driver", "localfs_key", "Where keys are kept.")
+            .without_effect("keys are files in pki_dir"),
+        Opt::text("master_sign_key_name", "master_sign", "Name of the signing key's files."),
+    ],
+};
+
+/// Of the master.
+pub const MASTER: Section = Section {
+    title: "Identity and keys",
+    options: &[
+        Opt::any("master_id", Default::Null, "Name of the master, for several that share a job cache."),
+        AUTO_ACCEPT.or(Default::Truth(false)),
+        Opt::path("autosign_file", "", "File with ids, patterns or expressions whose keys are accepted."),
+        Opt::path("autoreject_file", "", "File with ids whose keys are rejected; it wins over `autosign_file`."),
+        Opt::path(
+            "autosign_grains_dir",
+            "",
+            "Folder with one file for each grain, whose lines are values for which keys are accepted.",
+        ),
+        Opt::truth("allow_minion_key_revoke", true, "Let a minion take back its own key."),
+        Opt::text("key_cache", "", "Keep a list of the accepted keys (`sched`).")
+            .without_effect("keys are files in pki_dir"),
+        Opt::text("key_pass", "", "Pass phrase of the master's key.")
+            .or(Default::Null)
+            .without_effect("keys are files that their owner alone may read"),
+        Opt::text("signing_key_pass", "", "Pass phrase of the signing key.")
+            .or(Default::Null)
+            .without_effect("keys are files that their owner alone may read"),
+        Opt::truth("master_sign_pubkey", false, "Sign the master's key with a key that minions know."),
+        Opt::text("master_pubkey_signature", "", "File with a signature of the master's key, made beforehand.")
+            .or(Default::Null),
+        Opt::truth("master_use_pubkey_signature", false, "Send the signature of `master_pubkey_signature`."),
+        SIGN_PUB_MESSAGES.or(Default::Truth(true)),
+        Opt::truth("require_minion_sign_messages", false, "Refuse what a minion has not signed.")
+            .without_effect("everything is authenticated in any case"),
+        Opt::truth("drop_messages_signature_fail", false, "Drop what carries a wrong signature.")
+            .without_effect("everything is authenticated in any case"),
+        Opt::text("publish_signing_algorithm", "PKCS1v15-SHA1", "Padding and hash of the signatures of publications.")
+            .without_effect("keys and algorithms are fixed: Ed25519, X25519 and XChaCha20-Poly1305"),
+        Opt::integer("minimum_auth_version", 3, "Oldest protocol that a minion may speak.")
+            .without_effect("keys and algorithms are fixed: Ed25519, X25519 and XChaCha20-Poly1305"),
+        Opt::truth(
+            "rotate_aes_key",
+            true,
+            "Change the key of publications when a minion's key is deleted or rejected.",
+        )
+        .without_effect(
+            "the key of publications changes at every start, every day, and whenever a key is deleted or rejected",
+        ),
+        Opt::seconds("publish_session", 86_400, "Seconds after which the key of publications changes.").without_effect(
+            "the key of publications changes at every start, every day, and whenever a key is deleted or rejected",
+        ),
+        Opt::truth("ping_on_rotate", false, "Ask all minions to answer after the key of publications has changed.")
+            .without_effect(
+                "the key of publications changes at every start, every day, and whenever a key is deleted or rejected",
+            ),
+        Opt::integer("auth_mode", 1, "How minions prove who they are.")
+            .without_effect("there is one transport, and it authenticates both ends"),
+        Opt::integer("max_minions", 0, "Keys that may be accepted at the same time; 0 is no limit."),
+        Opt::truth("auth_events", true, "Fire an event at every handshake."),
+        Opt::list("auth_events_autosign_grains", &[], "Grains shown in the events of handshakes.").or(Default::Null),
+        Opt::truth("auth_events_pend_autosign_grains", false, "Show the grains in the events of keys that wait."),
+    ],
+};
+
+/// Of the minion.
+pub const MINION: Section = Section {
+    title: "Identity and keys",
+    options: &[
+        Opt::any("id_function", Default::EmptyMap, "Function whose answer is the id."),
+        AUTO_ACCEPT,
+        Opt::list("autosign_grains", &[], "Grains that are sent along with a new key."),
+        Opt::text("master_finger", "", "Fingerprint that the master's key must have."),
+        Opt::text("syndic_finger", "", "Fingerprint that the key of the master behind a syndic must have."),
+        Opt::truth("verify_master_pubkey_sign", false, "Demand that the master's key is signed."),
+        Opt::truth("always_verify_signature", false, "Check the signature of the master's key at every connection."),
+        SIGN_PUB_MESSAGES,
+        Opt::truth("minion_sign_messages", false, "Sign what the minion sends.")
+            .without_effect("everything is authenticated in any case"),
+        Opt::text("encryption_algorithm", "OAEP-SHA1", "Padding of RSA encryption.")
+            .without_effect("keys and algorithms are fixed: Ed25519, X25519 and XChaCha20-Poly1305"),
+        Opt::text("signing_algorithm", "PKCS1v15-SHA1", "Padding and hash of RSA signatures.")
+            .without_effect("keys and algorithms are fixed: Ed25519, X25519 and XChaCha20-Poly1305"),
+        Opt::seconds("acceptance_wait_time", 10, "Seconds until a minion whose key is not accepted asks again."),
+        Opt::seconds(
+            "acceptance_wait_time_max",
+            0,
+            "Seconds that `acceptance_wait_time` grows to; 0: it stays the same.",
+        ),
+        Opt::truth("rejected_retry", false, "Ask again after a rejection too, rather than end."),
+        Opt::seconds(
+            "random_reauth_delay",
+            10,
+            "Up to so many seconds are waited before the minion authenticates again.",
+        ),
+        Opt::seconds("auth_timeout", 5, "Seconds that the master has for an answer in the handshake."),
+        Opt::integer("auth_tries", 7, "Tries of the handshake before it is given up."),
+        Opt::integer("auth_retries", 0, "Rounds of `auth_tries`."),
+        Opt::truth("auth_safemode", false, "Wait instead of ending when the master cannot be authenticated."),
+        Opt::seconds("recon_default", 1000, "Milliseconds until a lost connection is made anew, at first."),
+        Opt::seconds("recon_max", 10_000, "Milliseconds that are added to `recon_default` at most."),
+        Opt::truth(
+            "recon_randomize",
+            true,
+            "Choose the wait before a new connection at random, so that not all minions come at once.",
+        ),
+        Opt::seconds(
+            "return_retry_timer",
+            5,
+            "Seconds until a return that was not acknowledged is sent again, at least.",
+        ),
+        Opt::seconds(
+            "return_retry_timer_max",
+            10,
+            "Seconds until a return that was not acknowledged is sent again, at most.",
+        ),
+        Opt::integer("return_retry_tries", 3, "How often a return is sent.")
+            .without_effect("a return is kept and sent until it is acknowledged"),
+    ],
+};

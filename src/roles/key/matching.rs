@@ -1,0 +1,38 @@
+//! Which keys a word of the command line means.
+
+use crate::exec::target::fnmatch::Pattern;
+use crate::keys::store::StoreError;
+use crate::keys::{KeyStore, Standing};
+
+/// Ids by standing, each standing with at least one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Match {
+    pub groups: Vec<(Standing, Vec<String>)>,
+}
+
+impl Match {
+    /// The keys of all standings whose id fits one of several patterns with commas between them.
+    pub fn of(store: &KeyStore, patterns: &str) -> Result<Match, StoreError> {
+        let patterns: Vec<Pattern> = patterns.split(',').map(Pattern::new).collect();
+        let mut groups = Vec::new();
+        for standing in Standing::ALL {
+            let mut ids = store.list(standing)?;
+            ids.retain(|id| patterns.iter().any(|pattern| pattern.matches(id)));
+            if !ids.is_empty() {
+                groups.push((standing, ids));
+            }
+        }
+        Ok(Match { groups })
+    }
+
+    /// Those of some standings, in their order.
+    pub fn only(mut self, standings: &[Standing]) -> Match {
+        self.groups.retain(|(standing, _)| standings.contains(standing));
+        self
+    }
+}
+
+/// True when a name fits one of several patterns with commas between them.
+pub fn fits(patterns: &str, name: &str) -> bool {
+    patterns.split(',').any(|pattern| Pattern::new(pattern).matches(name))
+}

@@ -1,0 +1,175 @@
+//! `salt-minion`: stays connected to its master and runs the jobs that it is given.
+//!
+//! The way of a job through the files: [`channel`] keeps connection and session, [`stand`] has a request open at the
+//! master and takes the jobs that it is answered with (and those published on 4505), [`work`] takes a jid once and runs
+//! the job on a thread or in a [`worker`], [`spool`] keeps the result until the master has it.
+
+pub mod channel;
+pub mod execute;
+pub mod local;
+pub mod settings;
+pub mod spool;
+mod stand;
+pub mod start;
+mod work;
+pub mod worker;
+
+use crate::exec::jid::Jid;
+use crate::exec::jobs::{Jobs, boot_id};
+use crate::keys::Identity;
+use crate::wire::cbor::Bytes;
+use crate::wire::link::Transport;
+use crate::wire::message::{Answer, Ask, Event};
+use crate::wire::nng::Server;
+use crate::wire::seal;
+use crate::wire::value::{Map, Value};
+use channel::Channel;
+use local::{LocalDoor, MinionAnswer, MinionAsk};
+use settings::Settings;
+use smol::LocalExecutor;
+use smol::channel::{Receiver, Sender, unbounded};
+use spool::Spool;
+use stand::Freshness;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A minion, running: everything from the handshake to the spool.
+pub struct Minion {
+    id: String,
+    executor: Rc<LocalExecutor<'static>>,
+    channel: Rc<Channel>,
+    transport: Rc<dyn Transport>,
+    jobs: Jobs,
+    spool: Spool,
+    /// Jobs that were taken and whose return is not acknowledged.
+    taken: RefCell<BTreeSet<Jid>>,
+    freshness: RefCell<Freshness>,
+    background: Arc<worker::Background>,
+    events: Sender<Event>,
+    boot: String,
+}
+
+impl Minion {
+    /// Begins to serve. The executor must run on.
+    pub fn start(
+        executor: &Rc<LocalExecutor<'static>>,
+        settings: Settings,
+        transport: Rc<dyn Transport>,
+    ) -> Result<Running, String> {
+        let identity = Identity::load_or_make(&settings.pki_dir, "minion").map_err(text)?;
+        let boot = boot_id();
+        let channel = Channel::new(settings.clone(), identity, transport.clone(), boot_bytes(&boot));
+        let (events, outgoing) = unbounded();
+        let minion = Rc::new(Minion {
+            id: settings.id.clone(),
+            executor: executor.clone(),
+            channel: channel.clone(),
+            transport,
+            jobs: Jobs::new(&settings.cachedir),
+            spool: Spool::open(&settings.cachedir).map_err(text)?,
+            taken: RefCell::default(),
+            freshness: RefCell::default(),
+            background: Arc::new(worker::Background {
+                cachedir: settings.cachedir.clone(),
+                sock_dir: settings.sock_dir.clone(),
+                opts: settings.opts,
+                grains: settings.grains,
+                pillar: Map::new(),
+            }),
+            events,
+            boot,
+        });
+        let local = match &settings.sock_dir {
+            Some(sock_dir) => {
+                let door = Rc::new(LocalDoor(minion.clone()));
+                Some(Server::local(executor, &local::path_in(sock_dir), 0o600, door).map_err(text)?)
+            }
+            None => None,
+        };
+        minion.take_up_old_jobs();
+        executor.spawn(channel.keep()).detach();
+        executor.spawn(minion.clone().stand()).detach();
+        executor.spawn(minion.clone().introduce()).detach();
+        executor.spawn(minion.clone().send_events(outgoing)).detach();
+        executor.spawn(minion.clone().subscribe()).detach();
+        executor.spawn(minion.clone().prune()).detach();
+        Ok(Running { minion, _local: local })
+    }
+
+    /// Fires an event on the master's bus, sooner or later.
+    pub fn fire(&self, tag: &str, data: Map) {
+        let _ = self.events.try_send(Event { tag: tag.to_owned(), data });
+    }
+
+    /// Tells each master that it meets who is there: grains first, then the start.
+    async fn introduce(self: Rc<Self>) {
+        let grains = Ask::Grains(self.background.grains.clone());
+        if let Err(error) = self.channel.ask_until_answered(&grains).await {
+            log::error!("the grains cannot be sent: {error}");
+        }
+        let text =
+            format!("Minion {} started at {}", self.id, jiff::ZonedDateTime::now().strftime("%a %b %e %H:%M:%S %Y"));
+        for tag in ["minion_start".to_owned(), format!("salt/minion/{}/start", self.id)] {
+            self.fire(&tag, Map::from_iter([("data", Value::from(&text)), ("pretag", Value::Null)]));
+        }
+    }
+
+    /// Sends events in order, each once: they are numbered, and the master remembers the last number.
+    async fn send_events(self: Rc<Self>, outgoing: Receiver<Event>) {
+        let mut first = 1;
+        while let Ok(event) = outgoing.recv().await {
+            let mut events = vec![event];
+            while events.len() < 64
+                && let Ok(event) = outgoing.try_recv()
+            {
+                events.push(event);
+            }
+            let number = events.len() as u64;
+            match self.channel.ask_until_answered(&Ask::Fire { first, events }).await {
+                Ok(Answer::Refused(why)) => log::error!("the master refuses events: {why}"),
+                Ok(_) => {}
+                Err(error) => log::error!("events cannot be sent: {error}"),
+            }
+            first += number;
+        }
+    }
+
+    async fn answer_local(self: &Rc<Self>, ask: MinionAsk) -> MinionAnswer {
+        match ask {
+            MinionAsk::Fire(event) => {
+                self.fire(&event.tag, event.data);
+                MinionAnswer::Done
+            }
+            MinionAsk::Tell(event) => {
+                log::info!("local event {}", event.tag);
+                MinionAnswer::Done
+            }
+            MinionAsk::Return(ret) => match self.channel.ask_until_answered(&Ask::Return(ret)).await {
+                Ok(Answer::Refused(why)) => MinionAnswer::Refused(why),
+                Ok(_) => MinionAnswer::Done,
+                Err(error) => MinionAnswer::Refused(error.to_string()),
+            },
+        }
+    }
+}
+
+/// A minion with its sockets; dropping it closes them.
+pub struct Running {
+    pub minion: Rc<Minion>,
+    _local: Option<Server>,
+}
+
+/// The boot id as bytes; random where the kernel does not tell, so that nothing is offered twice.
+fn boot_bytes(text: &str) -> Bytes<16> {
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    match u128::from_str_radix(&digits, 16) {
+        Ok(number) if digits.len() == 32 => Bytes(number.to_be_bytes()),
+        _ => Bytes(seal::random()),
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,425 @@
+//! The way to the master: one connection, one session, kept up for ever.
+//!
+//! Nothing that a peer or the network does ends it. A connection that breaks is made again with its name resolved anew;
+//! the session moves along. A master that has forgotten the session causes one handshake, not a storm of them. Every
+//! change is one log line.
+
+use super::settings::Settings;
+use crate::keys::{Identity, PublicKey};
+use crate::wire::cbor::{self, Bytes};
+use crate::wire::frame::Notice;
+use crate::wire::handshake::{self, Claim, HandshakeError, Reason, Trust, Verdict, Welcome};
+use crate::wire::link::{Link, LinkError, Transport};
+use crate::wire::message::{Answer, Ask};
+use crate::wire::seal::{self, random};
+use crate::wire::session::Session;
+use crate::wire::value::Map;
+use async_io::Timer;
+use smol::channel::{Receiver, Sender, bounded, unbounded};
+use smol::future::FutureExt;
+use smol::lock::Semaphore;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Requests under way at once; the master closes a connection with more than 16.
+const AT_ONCE: usize = 12;
+/// A request that is not answered after this long will not be: the connection is made anew.
+pub const PATIENCE: Duration = Duration::from_secs(45);
+
+pub struct Channel {
+    settings: Settings,
+    identity: Identity,
+    transport: Rc<dyn Transport>,
+    instance: Bytes<16>,
+    boot: Bytes<16>,
+    up: RefCell<Option<Up>>,
+    waiting: RefCell<Vec<Sender<()>>>,
+    permits: Semaphore,
+    /// Tells the keeper that the connection or the session is of no use.
+    trouble: Sender<Trouble>,
+    troubles: Receiver<Trouble>,
+    generation: Cell<u64>,
+    last_said: RefCell<String>,
+}
+
+/// A session on a connection.
+#[derive(Clone)]
+struct Up {
+    link: Rc<dyn Link>,
+    session: Rc<RefCell<Session>>,
+    generation: u64,
+    news: Rc<Met>,
+}
+
+/// What is known of the master that was met.
+pub struct Met {
+    pub master: PublicKey,
+    pub host: String,
+    pub welcome: Welcome,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    /// The connection does not answer.
+    Link(u64),
+    /// The master does not know the session.
+    Session(u64),
+}
+
+/// Why a question was not answered. Whoever asks waits until the channel is ready and asks again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskError {
+    Down,
+    NoSession,
+    Link(LinkError),
+}
+
+/// What ended a connection.
+enum End {
+    Gone,
+    Forgotten,
+    Renew,
+}
+
+impl Channel {
+    pub fn new(settings: Settings, identity: Identity, transport: Rc<dyn Transport>, boot: Bytes<16>) -> Rc<Channel> {
+        let (trouble, troubles) = unbounded();
+        Rc::new(Channel {
+            settings,
+            identity,
+            transport,
+            instance: Bytes(random()),
+            boot,
+            up: RefCell::default(),
+            waiting: RefCell::default(),
+            permits: Semaphore::new(AT_ONCE),
+            trouble,
+            troubles,
+            generation: Cell::new(0),
+            last_said: RefCell::default(),
+        })
+    }
+
+    /// Asks once, over the connection and session of now.
+    pub async fn ask(&self, ask: &Ask) -> Result<Answer, AskError> {
+        let _permit = self.permits.acquire().await;
+        self.ask_unbounded(ask).await
+    }
+
+    /// For the standing request, which must not wait for the others.
+    pub async fn ask_unbounded(&self, ask: &Ask) -> Result<Answer, AskError> {
+        let up = self.up.borrow().clone().ok_or(AskError::Down)?;
+        let (frame, number) = up.session.borrow_mut().request(&cbor::encode(ask));
+        let answered = async { up.link.request(frame).await }.or(async {
+            Timer::after(PATIENCE).await;
+            Err(LinkError::Silent)
+        });
+        let reply = match answered.await {
+            Ok(reply) => reply,
+            Err(error @ LinkError::TooLong { .. }) => return Err(AskError::Link(error)),
+            Err(error) => {
+                let _ = self.trouble.try_send(Trouble::Link(up.generation));
+                return Err(AskError::Link(error));
+            }
+        };
+        if let Some(plain) = up.session.borrow().open_reply(number, &reply) {
+            return cbor::decode(&plain).map_err(|_| AskError::Link(LinkError::Broken));
+        }
+        // In clear, so it may be forged: all that it causes is another handshake.
+        let trouble = match Notice::decode(&reply) {
+            Some(Notice::NoSession) => Trouble::Session(up.generation),
+            _ => Trouble::Link(up.generation),
+        };
+        let _ = self.trouble.try_send(trouble);
+        Err(AskError::NoSession)
+    }
+
+    /// Asks until there is an answer, over as many connections as it takes.
+    pub async fn ask_until_answered(&self, ask: &Ask) -> Result<Answer, LinkError> {
+        loop {
+            self.ready().await;
+            match self.ask(ask).await {
+                Ok(answer) => return Ok(answer),
+                Err(AskError::Link(error @ LinkError::TooLong { .. })) => return Err(error),
+                Err(_) => Timer::after(Duration::from_millis(50 + spread(200))).await,
+            };
+        }
+    }
+
+    /// Ready when there is a session on a connection.
+    pub async fn ready(&self) -> Rc<Met> {
+        loop {
+            if let Some(up) = self.up.borrow().as_ref() {
+                return up.news.clone();
+            }
+            let (sender, receiver) = bounded(1);
+            self.waiting.borrow_mut().push(sender);
+            let _ = receiver.recv().await;
+        }
+    }
+
+    /// Where the session of now began; another number means another session.
+    pub fn session_number(&self) -> u64 {
+        self.up.borrow().as_ref().map_or(0, |up| up.generation)
+    }
+
+    /// Keeps the channel up. Never returns.
+    pub async fn keep(self: Rc<Self>) {
+        let mut turn = 0;
+        let mut pause = Pause::new(self.settings.reconnect, self.settings.reconnect_max);
+        loop {
+            let host = self.settings.masters[turn % self.settings.masters.len()].clone();
+            match self.transport.connect(&host, self.settings.master_port).await {
+                Ok(link) => match self.live_on(link, &host).await {
+                    Served::Yes => pause.reset(),
+                    Served::No => turn += 1,
+                },
+                Err(error) => {
+                    self.say(log::Level::Warn, format!("the master {host} is not reached: {error}"));
+                    turn += 1;
+                }
+            }
+            Timer::after(pause.next()).await;
+        }
+    }
+
+    /// Uses a connection until it is gone.
+    async fn live_on(self: &Rc<Self>, link: Rc<dyn Link>, host: &str) -> Served {
+        let mut served = Served::No;
+        let mut kept = self.up.borrow().clone();
+        loop {
+            let up = match kept.take() {
+                // A session that we have moves to the new connection with its first good frame.
+                Some(up) => Up { link: link.clone(), ..up },
+                None => match self.shake_hands(&link, host).await {
+                    Some(up) => up,
+                    None => return served,
+                },
+            };
+            served = Served::Yes;
+            self.set_up(up.clone());
+            match self.until_end(&up).await {
+                End::Gone => {
+                    // The session stays; only its connection is gone.
+                    return served;
+                }
+                End::Forgotten => {
+                    self.set_down();
+                    self.say(
+                        log::Level::Info,
+                        format!("the master {host} has forgotten this session: shaking hands again"),
+                    );
+                    Timer::after(Duration::from_millis(spread(self.settings.reauth_delay.as_millis() as u64))).await;
+                }
+                End::Renew => {}
+            }
+        }
+    }
+
+    async fn until_end(&self, up: &Up) -> End {
+        let life = Duration::from_secs(u64::from(up.news.welcome.life)).mul_f64(0.9);
+        let closed = async {
+            up.link.closed().await;
+            End::Gone
+        };
+        let renew = async {
+            Timer::after(life).await;
+            End::Renew
+        };
+        let troubled = async {
+            loop {
+                match self.troubles.recv().await {
+                    Ok(Trouble::Link(of)) if of == up.generation => return End::Gone,
+                    Ok(Trouble::Session(of)) if of == up.generation => return End::Forgotten,
+                    Ok(_) => {}
+                    Err(_) => return End::Gone,
+                }
+            }
+        };
+        closed.or(renew).or(troubled).await
+    }
+
+    /// Shakes hands until there is a session. Nothing: the connection is of no use.
+    async fn shake_hands(&self, link: &Rc<dyn Link>, host: &str) -> Option<Up> {
+        let mut wait = Pause::new(self.settings.acceptance_wait, self.settings.acceptance_wait_max);
+        loop {
+            let patience = self.settings.auth_timeout.max(Duration::from_secs(1));
+            let tried = self.try_handshake(link, patience).await;
+            match tried {
+                Ok((master, Verdict::Accepted(both))) => {
+                    let (session, welcome) = *both;
+                    if let Err(error) = self.pin(master) {
+                        self.say(log::Level::Error, format!("the master's key cannot be written down: {error}"));
+                        return None;
+                    }
+                    self.say(log::Level::Info, format!("connected to the master {host} ({})", short(master)));
+                    self.generation.set(self.generation.get() + 1);
+                    let news = Rc::new(Met { master, host: host.to_owned(), welcome });
+                    let session = Rc::new(RefCell::new(session));
+                    return Some(Up { link: link.clone(), session, generation: self.generation.get(), news });
+                }
+                Ok((_, Verdict::Wait(told))) => {
+                    self.say(log::Level::Warn, waiting_for(told.reason, host, &self.identity.public().fingerprint()));
+                    // The master itself holds the answer back; what is left to wait is short.
+                    let told = Duration::from_secs(u64::from(told.seconds))
+                        .min(self.settings.acceptance_wait_max.max(Duration::from_secs(1)));
+                    Timer::after(told.min(wait.next())).await;
+                }
+                Err(HandshakeError::Told(Notice::Busy { wait_ms })) => {
+                    let pause =
+                        Duration::from_millis(u64::from(wait_ms)) + Duration::from_millis(spread(u64::from(wait_ms)));
+                    let gone = async {
+                        link.closed().await;
+                        true
+                    };
+                    let waited = async {
+                        Timer::after(pause).await;
+                        false
+                    };
+                    if gone.or(waited).await {
+                        return None;
+                    }
+                }
+                Err(HandshakeError::Told(Notice::NoSession)) => {
+                    Timer::after(Duration::from_millis(200 + spread(800))).await;
+                }
+                Err(HandshakeError::Malformed("answer")) => return None,
+                Err(error) => {
+                    self.say(log::Level::Error, format!("no handshake with the master {host}: {error}"));
+                    Timer::after(wait.next()).await;
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn try_handshake(
+        &self,
+        link: &Rc<dyn Link>,
+        patience: Duration,
+    ) -> Result<(PublicKey, Verdict<(Session, Welcome)>), HandshakeError> {
+        let (greeted, m1) = handshake::greet();
+        let m2 = answered(link, m1, patience).await?;
+        let known = greeted.receive(&m2, &self.trust())?;
+        let master = known.master;
+        let claim = Claim {
+            id: self.settings.id.clone(),
+            instance: self.instance,
+            boot: self.boot,
+            autosign: self.autosign_grains(),
+        };
+        let (claimed, m3) = known.claim(&self.identity, &claim);
+        // An answer to a key that is not accepted comes after half a minute.
+        let m4 = answered(link, m3, PATIENCE).await?;
+        Ok((master, claimed.receive(&m4)?))
+    }
+
+    fn autosign_grains(&self) -> Map {
+        let names = self.settings.opts.at("autosign_grains").and_then(|names| names.as_list()).unwrap_or_default();
+        let pairs =
+            names.iter().filter_map(|name| Some((name.to_text(), self.settings.grains.at(name.as_str()?)?.clone())));
+        Map::from_iter(pairs)
+    }
+
+    fn trust(&self) -> Trust {
+        let pki = &self.settings.pki_dir;
+        let signing = pki.join("master_sign.pub");
+        Trust {
+            pin: PublicKey::load(&pki.join("minion_master.pub")).ok(),
+            finger: self.settings.finger.clone(),
+            signing: signing.exists().then(|| PublicKey::load(&signing).ok()).flatten(),
+        }
+    }
+
+    /// The first master that has proved itself is the one to trust from now on.
+    fn pin(&self, master: PublicKey) -> Result<(), crate::keys::identity::KeyError> {
+        let path = self.settings.pki_dir.join("minion_master.pub");
+        if PublicKey::load(&path).ok() == Some(master) {
+            return Ok(());
+        }
+        master.write(&path)
+    }
+
+    fn set_up(&self, up: Up) {
+        *self.up.borrow_mut() = Some(up);
+        for waiting in self.waiting.borrow_mut().drain(..) {
+            let _ = waiting.try_send(());
+        }
+    }
+
+    fn set_down(&self) {
+        *self.up.borrow_mut() = None;
+    }
+
+    /// One line a change: what is said again is not said.
+    fn say(&self, level: log::Level, line: String) {
+        let mut last = self.last_said.borrow_mut();
+        if *last != line {
+            log::log!(level, "{line}");
+            *last = line;
+        }
+    }
+}
+
+/// Whether a connection was of use.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Served {
+    Yes,
+    No,
+}
+
+/// A pause that doubles, with a random part.
+struct Pause {
+    first: Duration,
+    most: Duration,
+    next: Duration,
+}
+
+impl Pause {
+    fn new(first: Duration, most: Duration) -> Pause {
+        let first = first.max(Duration::from_millis(50));
+        Pause { first, most: most.max(first), next: first }
+    }
+
+    fn reset(&mut self) {
+        self.next = self.first;
+    }
+
+    fn next(&mut self) -> Duration {
+        let pause = self.next;
+        self.next = (self.next * 2).min(self.most);
+        pause / 2 + Duration::from_millis(spread(pause.as_millis() as u64 / 2 + 1))
+    }
+}
+
+async fn answered(link: &Rc<dyn Link>, frame: Vec<u8>, patience: Duration) -> Result<Vec<u8>, HandshakeError> {
+    let answer = async { link.request(frame).await.map_err(|_| HandshakeError::Malformed("answer")) };
+    let late = async {
+        Timer::after(patience).await;
+        Err(HandshakeError::Malformed("answer"))
+    };
+    answer.or(late).await
+}
+
+fn waiting_for(reason: Reason, host: &str, fingerprint: &str) -> String {
+    match reason {
+        Reason::Pending => format!("the master {host} has not accepted this minion's key yet: {fingerprint}"),
+        Reason::Rejected => format!("the master {host} has rejected this minion's key: {fingerprint}"),
+        Reason::Duplicate => format!("another minion with the same key is connected to the master {host}"),
+    }
+}
+
+fn short(key: PublicKey) -> String {
+    key.fingerprint()[..23].to_owned()
+}
+
+fn spread(limit_ms: u64) -> u64 {
+    u64::from_be_bytes(seal::random()) % limit_ms.max(1)
+}
+
+/// The time since the machine's boot, suspension included.
+pub fn boot_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec.max(0) as u32)
+}

@@ -1,0 +1,106 @@
+//! Runs a job's functions and makes its return. The same for the daemon's threads, a worker and `salt-call`.
+
+use crate::exec::context::Master;
+use crate::exec::host::Host;
+use crate::exec::modules::{self, Place};
+use crate::exec::{Call, Ctx, Fault, Returned};
+use crate::wire::message::{Job, Return};
+use crate::wire::record::Arguments;
+use crate::wire::value::{Map, Value};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
+
+/// The world that a job runs in.
+pub struct World<'a> {
+    pub host: &'a dyn Host,
+    pub master: &'a dyn Master,
+    pub grains: &'a Map,
+    pub pillar: &'a Map,
+    pub opts: &'a Map,
+    pub cancelled: &'a AtomicBool,
+}
+
+/// True when every function of the job may run on a thread of the daemon.
+pub fn is_inline(job: &Job) -> bool {
+    calls(job).iter().all(|(fun, _)| modules::find(fun).is_none_or(|function| function.place == Place::Inline))
+}
+
+/// Runs the job. A function that fails, or that panics, is a return like any other.
+pub fn execute(world: &World, job: &Job) -> Return {
+    let mut ret = Return {
+        jid: job.jid.clone(),
+        fun: job.fun.clone(),
+        fun_args: job.arg.clone(),
+        metadata: job.metadata.clone(),
+        ..Return::default()
+    };
+    let Value::List(_) = &job.fun else {
+        let (fun, arguments) = calls(job).pop().unwrap_or_default();
+        let done = call(world, job, &fun, arguments);
+        ret.value = done.value;
+        ret.retcode = i64::from(done.retcode);
+        ret.success = done.retcode == 0;
+        ret.out = done.out.map(str::to_owned);
+        return ret;
+    };
+    // Several functions: a map from each to its answer; the job has failed when one has.
+    let mut values = Map::new();
+    for (fun, arguments) in calls(job) {
+        let done = call(world, job, &fun, arguments);
+        ret.retcode = ret.retcode.max(i64::from(done.retcode));
+        values.insert(fun, done.value);
+    }
+    ret.success = ret.retcode == 0;
+    ret.value = Value::Map(values);
+    ret
+}
+
+/// Each function of the job with its arguments.
+fn calls(job: &Job) -> Vec<(String, Arguments)> {
+    let Value::List(functions) = &job.fun else {
+        return vec![(job.fun.to_text(), Arguments::from_published(&job.arg))];
+    };
+    let arguments = |at: usize| job.arg.get(at).and_then(Value::as_list).unwrap_or_default();
+    functions.iter().enumerate().map(|(at, fun)| (fun.to_text(), Arguments::from_published(arguments(at)))).collect()
+}
+
+fn call(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Returned {
+    let call = Call {
+        fun: fun.to_owned(),
+        jid: job.jid.clone(),
+        tgt: job.tgt.clone(),
+        tgt_type: job.tgt_type.clone(),
+        ret: job.ret.clone(),
+        user: job.user.clone(),
+        metadata: job.metadata.clone(),
+    };
+    let ctx = Ctx {
+        host: world.host,
+        master: world.master,
+        grains: world.grains,
+        pillar: world.pillar,
+        opts: world.opts,
+        call: &call,
+        cancelled: world.cancelled,
+        scratch: RefCell::default(),
+    };
+    let reply = catch_unwind(AssertUnwindSafe(|| modules::call(&ctx, fun, arguments)));
+    let reply =
+        reply.unwrap_or_else(|panic| Err(Fault::Internal(format!("a fault in '{fun}': {}", panic_text(&panic)))));
+    match reply {
+        Ok(returned) => returned,
+        Err(fault) => {
+            let (value, retcode) = fault.shown();
+            Returned::from(value).with_retcode(retcode)
+        }
+    }
+}
+
+fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| text.to_string())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unknown".to_owned())
+}

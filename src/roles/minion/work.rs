@@ -1,0 +1,201 @@
+//! From a job to its return: taken once, run, kept until the master has it.
+
+use super::Minion;
+use super::execute::{World, execute, is_inline};
+use super::worker::{self, Ended, finish, without_result};
+use crate::exec::NoMaster;
+use crate::exec::host::Machine;
+use crate::exec::jid::Jid;
+use crate::exec::jobs::{Lock, Running};
+use crate::wire::link::LinkError;
+use crate::wire::message::{Answer, Ask, Job, Return};
+use crate::wire::value::Value;
+use async_io::Timer;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
+
+/// How long a jid is remembered, so that it never runs twice.
+const REMEMBER: Duration = Duration::from_secs(86_400);
+/// How often a daemon looks after workers that an earlier one started.
+const LOOK: Duration = Duration::from_millis(500);
+
+impl Minion {
+    /// Takes a job and runs it, unless it was taken before.
+    pub(super) fn take(self: &Rc<Self>, job: Job) {
+        let Ok(jid) = Jid::parse(&job.jid) else {
+            return log::error!("the master sent a job without a proper jid");
+        };
+        if self.taken.borrow().contains(&jid) {
+            return;
+        }
+        let running = Running {
+            jid: jid.clone(),
+            fun: job.fun.to_text(),
+            fun_args: job.arg.clone(),
+            tgt: job.tgt.clone(),
+            tgt_type: job.tgt_type.clone(),
+            ret: job.ret.clone(),
+            user: job.user.clone(),
+            pid: 0,
+            boot: self.boot.clone(),
+        };
+        let lock = match self.jobs.take(&running) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return,
+            Err(error) => {
+                // It says so to the master rather than to run what it could not keep from running twice.
+                let why = format!("the job cannot be taken: {error}");
+                log::error!("{jid}: {why}");
+                let ret = Return {
+                    jid: job.jid,
+                    fun: job.fun,
+                    fun_args: job.arg,
+                    value: why.into(),
+                    retcode: 1,
+                    ..Return::default()
+                };
+                return self.executor.spawn(self.clone().deliver(jid, ret)).detach();
+            }
+        };
+        log::debug!("job {jid}: {}", running.fun);
+        self.taken.borrow_mut().insert(jid.clone());
+        self.executor.spawn(self.clone().work(jid, job, lock)).detach();
+    }
+
+    async fn work(self: Rc<Self>, jid: Jid, job: Job, lock: Lock) {
+        if is_inline(&job) {
+            let background = self.background.clone();
+            let ret = smol::unblock(move || {
+                let world = World {
+                    host: &Machine,
+                    master: &NoMaster,
+                    grains: &background.grains,
+                    pillar: &background.pillar,
+                    opts: &background.opts,
+                    cancelled: &AtomicBool::new(false),
+                };
+                execute(&world, &job)
+            });
+            let ret = ret.await;
+            self.keep(&jid, &ret);
+            drop(lock);
+            return self.deliver(jid, ret).await;
+        }
+        let (background, jobs, of) = (self.background.clone(), self.jobs.clone(), jid.clone());
+        let (ended, job) = smol::unblock(move || {
+            let ended = worker::run(&background, &job, &lock, |pid| {
+                let _ = jobs.update_pid(&of, pid);
+            });
+            (ended, job)
+        })
+        .await;
+        let ret = match self.spool.take(&jid) {
+            Some(ret) => ret,
+            None => {
+                let ret = match ended {
+                    Ok(ended) => without_result(&job, &ended),
+                    Err(error) => {
+                        log::error!("job {jid}: no worker can be started: {error}");
+                        without_result(&job, &Ended { signal: None, code: None })
+                    }
+                };
+                self.keep(&jid, &ret);
+                ret
+            }
+        };
+        self.deliver(jid, ret).await;
+    }
+
+    fn keep(&self, jid: &Jid, ret: &Return) {
+        if let Err(error) = finish(&self.background.cachedir, jid, ret) {
+            log::error!("the result of job {jid} is not on disk ({error}): it is lost if this daemon ends now");
+        }
+    }
+
+    /// Sends a return until the master has it.
+    async fn deliver(self: Rc<Self>, jid: Jid, ret: Return) {
+        let ask = Ask::Return(Box::new(ret));
+        match self.channel.ask_until_answered(&ask).await {
+            Ok(Answer::Refused(why)) => log::error!("the master does not take the return of job {jid}: {why}"),
+            Ok(_) => {}
+            Err(error) => {
+                log::error!("the return of job {jid} cannot be sent: {error}");
+                let Ask::Return(ret) = ask else {
+                    return;
+                };
+                let smaller = too_long(*ret, &error);
+                let _ = self.channel.ask_until_answered(&Ask::Return(Box::new(smaller))).await;
+            }
+        }
+        self.spool.remove(&jid);
+        self.taken.borrow_mut().remove(&jid);
+    }
+
+    /// What an earlier daemon left: results to send, workers that still run, and jobs whose worker died.
+    pub(super) fn take_up_old_jobs(self: &Rc<Self>) {
+        for jid in self.spool.jids() {
+            if let Some(ret) = self.spool.take(&jid) {
+                self.taken.borrow_mut().insert(jid.clone());
+                self.executor.spawn(self.clone().deliver(jid, ret)).detach();
+            }
+        }
+        let running = self.jobs.running().unwrap_or_default();
+        for job in &running {
+            if self.taken.borrow_mut().insert(job.jid.clone()) {
+                log::info!("job {} of an earlier daemon still runs", job.jid);
+                self.executor.spawn(self.clone().watch(job.clone())).detach();
+            }
+        }
+        for job in self.jobs.left_behind(|jid| self.spool.holds(jid)).unwrap_or_default() {
+            self.lose(&job);
+        }
+    }
+
+    /// Waits for a worker that is not a child of this process.
+    async fn watch(self: Rc<Self>, job: Running) {
+        loop {
+            Timer::after(LOOK).await;
+            if let Some(ret) = self.spool.take(&job.jid) {
+                return self.deliver(job.jid, ret).await;
+            }
+            let runs = self.jobs.running().unwrap_or_default().iter().any(|other| other.jid == job.jid);
+            if !runs && !self.spool.holds(&job.jid) {
+                return self.lose(&job);
+            }
+        }
+    }
+
+    /// A job that nobody works on and that has no result: its process was killed.
+    fn lose(self: &Rc<Self>, job: &Running) {
+        let jid = job.jid.clone();
+        let as_job =
+            Job { jid: jid.to_string(), fun: job.fun.as_str().into(), arg: job.fun_args.clone(), ..Job::default() };
+        let mut ret = without_result(&as_job, &Ended { signal: None, code: None });
+        ret.killed = true;
+        self.keep(&jid, &ret);
+        self.taken.borrow_mut().insert(jid.clone());
+        self.executor.spawn(self.clone().deliver(jid, ret)).detach();
+    }
+
+    /// Forgets old jids and bounds the spool, once in a while.
+    pub(super) async fn prune(self: Rc<Self>) {
+        loop {
+            let (jobs, spool) = (self.jobs.clone(), self.spool.clone());
+            smol::unblock(move || {
+                let now = SystemTime::now();
+                if let Err(error) = jobs.prune(now, REMEMBER) {
+                    log::warn!("old jobs cannot be removed: {error}");
+                }
+                spool.prune(super::spool::BOUNDS, now);
+            })
+            .await;
+            Timer::after(Duration::from_secs(3600)).await;
+        }
+    }
+}
+
+fn too_long(ret: Return, error: &LinkError) -> Return {
+    let value = Value::from(format!("The result does not fit on the wire: {error}"));
+    Return { value, retcode: 1, success: false, ..ret }
+}

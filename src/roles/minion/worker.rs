@@ -1,0 +1,144 @@
+//! A job in a process of its own: it can be killed, gives its memory back and outlives the daemon.
+//!
+//! The daemon starts the same binary again and writes an [`Order`] to its standard input. The worker inherits the lock
+//! of the jid, becomes the leader of its own session and renames its result into the spool itself: a daemon that ends
+//! meanwhile loses nothing, the next one finds the result.
+
+use super::execute::{World, execute};
+use super::spool::Spool;
+use crate::exec::context::Master;
+use crate::exec::host::Machine;
+use crate::exec::jid::Jid;
+use crate::exec::jobs::{Jobs, Lock};
+use crate::exec::{Fault, NoMaster};
+use crate::roles::minion::local::MinionSocket;
+use crate::wire::cbor;
+use crate::wire::message::{Job, Return};
+use crate::wire::value::Map;
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+
+/// The name under which the binary is a worker. Not a program for people.
+pub const NAME: &str = "halite-worker";
+
+/// What a worker is told.
+#[derive(Serialize, Deserialize)]
+pub struct Order {
+    job: Job,
+    cachedir: PathBuf,
+    sock_dir: Option<PathBuf>,
+    /// The inherited handle of the jid's lock.
+    lock: i32,
+    opts: Map,
+    grains: Map,
+    pillar: Map,
+}
+
+/// What the daemon gives to its workers.
+pub struct Background {
+    pub cachedir: PathBuf,
+    pub sock_dir: Option<PathBuf>,
+    pub opts: Map,
+    pub grains: Map,
+    pub pillar: Map,
+}
+
+/// How a worker ended.
+pub struct Ended {
+    /// The signal that killed it.
+    pub signal: Option<i32>,
+    pub code: Option<i32>,
+}
+
+/// Starts a worker and waits for its end. Blocks: to be called on a thread for that. `started` is told its process.
+pub fn run(background: &Background, job: &Job, lock: &Lock, started: impl FnOnce(u32)) -> std::io::Result<Ended> {
+    let order = Order {
+        job: job.clone(),
+        cachedir: background.cachedir.clone(),
+        sock_dir: background.sock_dir.clone(),
+        lock: lock.raw(),
+        opts: background.opts.clone(),
+        grains: background.grains.clone(),
+        pillar: background.pillar.clone(),
+    };
+    // The running file, even when another version has taken its place on disk.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0(NAME).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    lock.inherit(&mut command);
+    let mut child = command.spawn()?;
+    started(child.id());
+    if let Some(mut stdin) = child.stdin.take() {
+        // A worker that ended already tells more by its end than by this.
+        let _ = stdin.write_all(&cbor::encode(&order));
+    }
+    let status = child.wait()?;
+    Ok(Ended { signal: status.signal(), code: status.code() })
+}
+
+/// The worker itself. Its exit code is for the daemon: 0 when a result is in the spool.
+pub fn main(_: &[String]) -> u8 {
+    // A job that is killed takes what it has started along, and a signal for the daemon's group does not reach it.
+    let _ = rustix::process::setsid();
+    match work() {
+        Ok(()) => 0,
+        Err(message) => {
+            eprintln!("{NAME}: {message}");
+            70
+        }
+    }
+}
+
+fn work() -> Result<(), String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    let order: Order = cbor::decode(&bytes).map_err(|error| error.to_string())?;
+    drop(bytes);
+    let jid = Jid::parse(&order.job.jid).map_err(|error| error.to_string())?;
+    let _lock = Lock::adopt(order.lock).map_err(|error| format!("the lock of job {jid}: {error}"))?;
+    let master: Box<dyn Master> = match &order.sock_dir {
+        Some(sock_dir) => Box::new(MinionSocket::new(sock_dir)),
+        None => Box::new(NoMaster),
+    };
+    let world = World {
+        host: &Machine,
+        master: master.as_ref(),
+        grains: &order.grains,
+        pillar: &order.pillar,
+        opts: &order.opts,
+        cancelled: &AtomicBool::new(false),
+    };
+    let ret = execute(&world, &order.job);
+    finish(&order.cachedir, &jid, &ret).map_err(|error| format!("the result of job {jid} cannot be written: {error}"))
+}
+
+/// Puts the result of a job where it is safe, then gives the job up.
+pub fn finish(cachedir: &Path, jid: &Jid, ret: &Return) -> std::io::Result<()> {
+    Spool::open(cachedir)?.put(jid, ret)?;
+    Jobs::new(cachedir).finish(jid)
+}
+
+/// The return of a job whose worker ended without one.
+pub fn without_result(job: &Job, ended: &Ended) -> Return {
+    let (text, retcode, killed) = match (ended.signal, ended.code) {
+        (Some(signal), _) => (format!("The job was killed by signal {signal}"), i64::from(128 + signal), true),
+        (None, Some(code)) => {
+            (format!("The process of the job ended with exit code {code} and left no result"), 1, false)
+        }
+        (None, None) => ("The process of the job ended and left no result".to_owned(), 1, false),
+    };
+    let value = Fault::execution(text).shown().0;
+    Return {
+        jid: job.jid.clone(),
+        fun: job.fun.clone(),
+        fun_args: job.arg.clone(),
+        value,
+        retcode,
+        killed,
+        metadata: job.metadata.clone(),
+        ..Return::default()
+    }
+}
