@@ -62,13 +62,6 @@ impl Fault {
     }
 }
 
-impl Fault {
-    /// What the user is shown in the place of an answer, and the exit code of the job.
-    pub fn shown(&self) -> (Value, i32) {
-        (Value::from(format!("ERROR: {self}")), 1)
-    }
-}
-
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
