@@ -20,13 +20,19 @@
 //! ```
 
 pub mod cmd;
+mod config;
+mod event;
+mod grains;
+mod saltutil;
+mod sys;
 mod test;
 
 use super::{Ctx, Fault, Reply, Returned};
 use crate::wire::record::{ArgumentError, Arguments, Info, Record};
 
 /// Every module, sorted by name.
-pub const MODULES: &[&Module] = &[&cmd::MODULE, &test::MODULE];
+pub const MODULES: &[&Module] =
+    &[&cmd::MODULE, &config::MODULE, &event::MODULE, &grains::MODULE, &saltutil::MODULE, &sys::MODULE, &test::MODULE];
 
 /// The functions under one name.
 #[derive(Debug)]
