@@ -1,4 +1,4 @@
-//! Tests of the whole: each module says what it shows.
+//! Tests of the whole: real programs, and rules that hold across files.
 
-/// The binary as users meet it.
+mod layers;
 mod programs;

@@ -22,7 +22,7 @@ pub struct Gather<'a> {
 
 /// What a gatherer is told.
 pub enum Gathered {
-    Outcome(Outcome),
+    Outcome(Box<Outcome>),
     /// These have said nothing of the job in time.
     Silent(Vec<String>),
     /// Every target has its outcome.
@@ -47,7 +47,7 @@ impl<'a> Gather<'a> {
         loop {
             if let Some(outcome) = self.ready.pop_front() {
                 self.expected.remove(&outcome.id);
-                return Ok(Gathered::Outcome(outcome));
+                return Ok(Gathered::Outcome(Box::new(outcome)));
             }
             if self.expected.is_empty() {
                 return Ok(Gathered::All);

@@ -91,7 +91,7 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
     let mut gather = Gather::new(&client, &jid, &minions, &absent, patience);
     loop {
         match gather.next().await? {
-            Gathered::Outcome(outcome) => shown.outcome(outcome)?,
+            Gathered::Outcome(outcome) => shown.outcome(*outcome)?,
             Gathered::Silent(ids) => ids.into_iter().try_for_each(|id| shown.without_return(&id, "No response"))?,
             Gathered::All => break,
         }
