@@ -7,6 +7,7 @@
 
 pub mod acl;
 mod admission;
+pub mod autosign;
 pub mod bus;
 pub mod database;
 mod door;
