@@ -1,4 +1,6 @@
-//! Tests of the whole: real programs, and rules that hold across files.
+//! Tests of the whole: each module says what it shows.
 
+/// Who may import whom.
 mod layers;
+/// The binary as users meet it.
 mod programs;

@@ -29,6 +29,11 @@ impl Settings {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(Settings::default());
             }
+            // Programs that need no secrets work for everybody, as in Salt.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let warning = format!("{} may not be read by this user; what it sets does not count", path.display());
+                return Ok(Settings { warnings: vec![warning], ..Settings::default() });
+            }
             Err(error) => return Err(ConfigError::of_file(path, format!("it cannot be read: {error}"))),
         };
         let text = String::from_utf8(bytes).map_err(|error| {

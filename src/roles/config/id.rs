@@ -4,13 +4,14 @@ use crate::keys::store::valid_id;
 use std::fs;
 use std::net::{IpAddr, UdpSocket};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// Where names of this host are found. Read once; the choice among them is a function, so that it can be tested.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// What the kernel calls the host.
     pub hostname: String,
-    /// The texts of `/etc/hostname`, `/etc/nodename` and `/etc/hosts`, those that exist.
+    /// The texts of `/etc/hostname`, `/etc/nodename` and `/etc/hosts`, those that exist, and what the resolver says.
     pub files: Vec<String>,
     /// An address that other hosts see, where there is one.
     pub address: Option<IpAddr>,
@@ -29,11 +30,12 @@ impl Names {
         let hostname = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let files = ["/etc/hostname", "/etc/nodename", "/etc/hosts"];
         let files = files.iter().filter_map(|file| fs::read(file).ok());
-        Names {
-            hostname,
-            files: files.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect(),
-            address: outward_address(),
+        let files = files.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect();
+        let mut names = Names { hostname, files, address: outward_address() };
+        if !names.full_name().contains('.') {
+            names.files.extend(resolved(&names.hostname));
         }
+        names
     }
 
     /// The full name of the host where `/etc/hosts` knows one, else its name, else a name in its files, else its
@@ -103,6 +105,16 @@ fn tells_apart(name: &str) -> bool {
         || ["localhost", "ip6-", "ipv6-", "::1", "fe00::", "fe02::", "0.0.0.0", "ff02::"].into_iter().any(begins))
 }
 
+/// What the host's own resolver says, as a line of `/etc/hosts`. A static binary cannot load the modules that
+/// `nsswitch.conf` names, so the host's program is asked.
+fn resolved(hostname: &str) -> Option<String> {
+    if hostname.is_empty() || hostname.starts_with('-') {
+        return None;
+    }
+    let output = Command::new("getent").args(["hosts", hostname]).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// The address that the host would use for another network. Nothing is sent.
 fn outward_address() -> Option<IpAddr> {
     [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")].into_iter().find_map(|(from, to)| {
@@ -126,6 +138,7 @@ mod tests {
         let hosts = "127.0.0.1 localhost\n127.0.1.1 web1.example.com web1\n";
         assert_eq!(guess("web1", &[hosts], None), Guess::Name("web1.example.com".into()));
         assert_eq!(guess("web1", &["127.0.1.1 web1\n"], None), Guess::Name("web1".into()));
+        assert_eq!(guess("web1", &["10.0.0.9  web1.lan web1\n"], None), Guess::Name("web1.lan".into()));
         assert_eq!(guess("web1", &[], Some("10.0.0.5")), Guess::Name("web1".into()));
     }
 
@@ -146,6 +159,12 @@ mod tests {
         for good in ["web1", "web-1.example.com", "10.0.0.5", "Web_1"] {
             assert_eq!(check(good), Ok(()), "{good:?}");
         }
+    }
+
+    #[test]
+    fn this_host_has_a_name_or_an_address() {
+        let (Guess::Name(found) | Guess::Address(found)) = Names::of_this_host().guess();
+        assert!(!found.is_empty());
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl Master {
                 Map::from_iter([("act", Value::from(act)), ("id", Value::from(id)), ("result", Value::from(true))]);
             if act != "delete"
                 && let Ok(key) =
-                    self.store.key(if act == "accept" { Standing::Accepted } else { Standing::Rejected }, id)
+                    self.store.key(if act == "accepted" { Standing::Accepted } else { Standing::Rejected }, id)
             {
                 data.insert("pub", key.to_pem());
             }

@@ -14,7 +14,7 @@ pub enum Flow {
     Block,
     /// In braces and brackets.
     Flow,
-    /// In braces and brackets where a collection holds nothing but plain scalars, as Salt's `yaml` filter does.
+    /// In braces and brackets where a collection holds nothing but plain scalars: Salt's dumper, unless told otherwise.
     Leaves,
 }
 
