@@ -9,7 +9,8 @@ use crate::exec::host::{Host, Machine};
 use crate::keys::store::PENDING_MAX;
 use crate::roles::cli::Exit;
 use crate::roles::cli::salt_daemon::{DaemonLine, MASTER};
-use crate::roles::config::{Config, MasterOptions, Role, Surroundings};
+use crate::roles::config::id::Names;
+use crate::roles::config::{Config, KeepId, MasterOptions, Role, Surroundings};
 use crate::roles::daemon::{Ear, Told, make_folder};
 use crate::wire::seal;
 use crate::wire::value::Value;
@@ -29,7 +30,11 @@ pub fn run(args: &[String]) -> u8 {
 
 fn serve(line: &DaemonLine) -> Exit {
     let around = Surroundings::of_process(line.common.config_dir.clone());
-    let config = match Config::load(Role::Master, &around) {
+    let loaded = Config::load(Role::Master, &around).and_then(|mut config| {
+        config.resolve_id(&Names::of_this_host(), KeepId::No)?;
+        Ok(config)
+    });
+    let config = match loaded {
         Ok(config) => config,
         Err(error) => return fail(Exit::Configuration, error),
     };
