@@ -1,8 +1,11 @@
 //! The programs: what one binary is, by the name it is called with.
 
 pub mod cli;
+pub mod client;
 pub mod config;
+pub mod daemon;
 pub mod key;
+pub mod logging;
 pub mod master;
 pub mod minion;
 
@@ -17,8 +20,16 @@ pub struct Applet {
 }
 
 /// Every program that there is, sorted by name.
-pub const APPLETS: &[Applet] =
-    &[Applet { name: "salt-key", about: "show, accept, reject and delete the keys of minions", run: key::run }];
+pub const APPLETS: &[Applet] = &[
+    Applet { name: "salt", about: "run functions on minions and show what they answer", run: client::salt::run },
+    Applet { name: "salt-key", about: "show, accept, reject and delete the keys of minions", run: key::run },
+    Applet {
+        name: "salt-master",
+        about: "accept minions, send them jobs, keep what they answer",
+        run: master::start::run,
+    },
+    Applet { name: "salt-minion", about: "run the jobs of a master", run: minion::start::run },
+];
 
 /// Programs of Salt that this version lacks.
 const LACKING: [&str; 7] = ["salt-api", "salt-cloud", "salt-cp", "salt-proxy", "salt-ssh", "salt-syndic", "spm"];
@@ -30,6 +41,9 @@ pub fn find(name: &str) -> Option<&'static Applet> {
 
 /// Runs the binary: as the program that the name it is called with says, else as the one that its first argument says.
 pub fn run(called: &str, args: &[String]) -> u8 {
+    if called == minion::worker::NAME {
+        return minion::worker::main(args);
+    }
     if let Some(applet) = find(called) {
         return (applet.run)(args);
     }
@@ -94,7 +108,7 @@ fn show(text: &str) -> u8 {
 }
 
 fn fail(exit: Exit, text: &str) -> u8 {
-    eprint!("{text}");
+    cli::exit::complain(text.trim_end());
     exit.code()
 }
 

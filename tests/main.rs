@@ -1,1 +1,3 @@
+//! Tests of the whole: real programs, and rules that hold across files.
 
+mod layers;

@@ -83,6 +83,9 @@ pub struct KeyStore {
     pending_max: usize,
 }
 
+/// How many keys may wait where nobody says otherwise: more than an admin looks through, less than fills a disk.
+pub const PENDING_MAX: usize = 10_000;
+
 /// The kernel stamps changes with a clock that ticks this often at the slowest: two changes closer together look alike.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
 

@@ -47,15 +47,15 @@ impl Stop {
                 Exit::Ok
             }
             Stop::Usage(sentence) => {
-                eprintln!("{program}: error: {sentence}");
+                exit::complain(&format!("{program}: error: {sentence}"));
                 Exit::Usage
             }
             Stop::Incomplete(sentence) => {
-                eprintln!("{program}: error: {sentence}");
+                exit::complain(&format!("{program}: error: {sentence}"));
                 Exit::Incomplete
             }
             Stop::Lacking(sentence) => {
-                eprintln!("{program}: {sentence}");
+                exit::complain(&format!("{program}: {sentence}"));
                 Exit::Unavailable
             }
         }

@@ -8,12 +8,14 @@ mod making;
 mod matching;
 
 use super::cli::salt_key::KeyLine;
-use super::cli::{Display, Exit, Stop};
-use crate::keys::store::StoreError;
+use super::cli::{Display, Exit, exit};
+use super::config::{Config, Role, Surroundings};
+use crate::keys::identity::KeyError;
+use crate::keys::store::{PENDING_MAX, StoreError};
 use crate::keys::{Identity, KeyStore, PublicKey, Standing};
 use crate::wire::value::{Map, Value};
 use matching::Match;
-use std::io::BufRead;
+use std::io::{BufRead, ErrorKind};
 
 /// What was done to a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,14 @@ pub struct SaltKey<'a> {
     /// Where the answers to questions come from.
     pub input: &'a mut dyn BufRead,
     pub notify: &'a dyn Notify,
+    /// Whether troubles are told (not with `--quiet`); the exit code says of them anyway.
+    pub troubles: Troubles,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Troubles {
+    Told,
+    Untold,
 }
 
 /// What went wrong while a command ran.
@@ -64,10 +74,10 @@ impl SaltKey<'_> {
             Ok(exit) => exit,
             Err(trouble) => {
                 let (sentence, exit) = match trouble {
-                    Trouble::Store(error) => (error.to_string(), Exit::Failed),
+                    Trouble::Store(error) => (error.to_string(), exit_for(&error)),
                     Trouble::Other(sentence, exit) => (sentence, exit),
                 };
-                eprintln!("salt-key: error: {sentence}");
+                self.complain(&format!("error: {sentence}"));
                 exit
             }
         }
@@ -151,7 +161,7 @@ impl SaltKey<'_> {
                     Ok(key) => {
                         group.insert(id, what(key));
                     }
-                    Err(error) => eprintln!("salt-key: {error}"),
+                    Err(error) => self.complain(&error.to_string()),
                 }
             }
             all.insert(standing.folder(), group);
@@ -178,10 +188,16 @@ impl SaltKey<'_> {
                 Ok(key) => {
                     own.insert(name, key.fingerprint());
                 }
-                Err(error) => eprintln!("salt-key: {error}"),
+                Err(error) => self.complain(&error.to_string()),
             }
         }
         own
+    }
+
+    fn complain(&self, sentence: &str) {
+        if self.troubles == Troubles::Told {
+            exit::complain(&format!("salt-key: {sentence}"));
+        }
     }
 
     fn show(&mut self, keys: Map) -> Result<Exit, Trouble> {
@@ -189,6 +205,13 @@ impl SaltKey<'_> {
             .show(&Value::Map(keys), Some("key"), 0)
             .map_err(|error| Trouble::Other(error.to_string(), Exit::CannotCreate))?;
         Ok(Exit::Ok)
+    }
+}
+
+fn exit_for(error: &StoreError) -> Exit {
+    match error {
+        StoreError::Key(KeyError::Io { error, .. }) if error.kind() == ErrorKind::PermissionDenied => Exit::NotAllowed,
+        _ => Exit::Failed,
     }
 }
 
@@ -205,12 +228,48 @@ impl From<StoreError> for Trouble {
 
 /// Runs the program.
 pub fn run(args: &[String]) -> u8 {
-    let answer = match KeyLine::read(args) {
-        Ok(_) => Stop::Lacking("its verbs come with the next commit".to_owned()),
-        Err(stop) => stop,
+    run_and_tell(args, &SeenInTime).code()
+}
+
+/// Runs the program, and tells `notify` what it has changed.
+pub fn run_and_tell(args: &[String], notify: &dyn Notify) -> Exit {
+    let line = match KeyLine::read(args) {
+        Ok(line) => line,
+        Err(stop) => return stop.report("salt-key"),
     };
-    let exit: Exit = answer.report("salt-key");
-    exit.code()
+    let around = Surroundings::of_process(line.common.config_dir.clone());
+    let options = Config::load(Role::Master, &around).and_then(|config| Ok((config.master()?, config)));
+    let (options, config) = match options {
+        Ok(options) => options,
+        Err(error) => return fail(&error.to_string(), Exit::Configuration),
+    };
+    let display = match Display::new(&line.output, &config.opts) {
+        Ok(display) => display,
+        Err(error) => return fail(&error.to_string(), Exit::CannotCreate),
+    };
+    let mut key = SaltKey {
+        store: KeyStore::open(&options.common.pki_dir, PENDING_MAX),
+        config: &config.opts,
+        display,
+        input: &mut std::io::stdin().lock(),
+        notify,
+        troubles: if line.actions.quiet { Troubles::Untold } else { Troubles::Told },
+    };
+    key.run(&line)
+}
+
+/// A running master looks at the times of its folders now and then.
+struct SeenInTime;
+
+impl Notify for SeenInTime {
+    fn changed(&self, _: &[Change]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn fail(sentence: &str, exit: Exit) -> Exit {
+    exit::complain(&format!("salt-key: error: {sentence}"));
+    exit
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod publish;
 mod rate;
 pub mod seats;
 pub mod settings;
+pub mod start;
 pub mod strangers;
 pub mod trust;
 
@@ -107,7 +108,8 @@ impl Master {
         let _ = master.door.set(door.clone());
         let local_door = Rc::new(local::LocalDoor::new(master.clone()));
         // Everybody may connect: what they may ask is for publisher_acl.
-        let local = Server::local(executor, &local::path_in(&master.settings.sock_dir), 0o666, local_door).map_err(text)?;
+        let local =
+            Server::local(executor, &local::path_in(&master.settings.sock_dir), 0o666, local_door).map_err(text)?;
         executor.spawn(master.clone().tick()).detach();
         executor.spawn(master.clone().maintain()).detach();
         log::info!("master '{}' serves {address} and {}", master.settings.id, master.settings.publish_port);

@@ -10,6 +10,7 @@ pub mod local;
 pub mod settings;
 pub mod spool;
 mod stand;
+pub mod start;
 mod work;
 pub mod worker;
 
@@ -108,7 +109,8 @@ impl Minion {
         if let Err(error) = self.channel.ask_until_answered(&grains).await {
             log::error!("the grains cannot be sent: {error}");
         }
-        let text = format!("Minion {} started at {}", self.id, jiff::ZonedDateTime::now().strftime("%a %b %e %H:%M:%S %Y"));
+        let text =
+            format!("Minion {} started at {}", self.id, jiff::ZonedDateTime::now().strftime("%a %b %e %H:%M:%S %Y"));
         for tag in ["minion_start".to_owned(), format!("salt/minion/{}/start", self.id)] {
             self.fire(&tag, Map::from_iter([("data", Value::from(&text)), ("pretag", Value::Null)]));
         }

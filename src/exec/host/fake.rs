@@ -222,6 +222,7 @@ impl Host for Fake {
 pub struct Folder(PathBuf);
 
 impl Folder {
+    #[allow(clippy::new_without_default)]
     pub fn new() -> Folder {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);

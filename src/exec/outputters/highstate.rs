@@ -1,5 +1,6 @@
 //! `highstate`: the states of a run, each as a block or a line (`state_output`), and a summary for each minion.
 
+mod compress;
 mod state;
 mod summary;
 
@@ -62,6 +63,8 @@ fn minion(host: &str, answer: &Value, style: &Style, depth: usize) -> Minion {
         Value::Map(states) => {
             let mut summary = Summary::default();
             out.extend(strangers(states));
+            let compressed = style.truth_opt("state_compress_ids", false).then(|| compress::compress(states));
+            let states = compressed.as_ref().unwrap_or(states);
             let mut states: Vec<State> = states.iter().filter_map(|(tag, state)| State::of(tag, state)).collect();
             states.sort_by_key(State::number);
             for state in &states {

@@ -88,6 +88,11 @@ pub fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// Prints a sentence to standard error. That it cannot be written has nowhere to be said.
+pub fn complain(sentence: &str) {
+    let _ = writeln!(io::stderr().lock(), "{sentence}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

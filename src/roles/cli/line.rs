@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn every_option_of_salt_is_known() {
-        let lists = include_str!("../../../tests/data/options.txt");
+        let lists = include_str!("../../../tests/data/program-options.txt");
         let programs = [
             &salt::PROGRAM,
             &salt_call::PROGRAM,

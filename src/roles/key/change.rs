@@ -36,7 +36,7 @@ impl SaltKey<'_> {
         let read = self.input.read_line(&mut answer);
         match read {
             Ok(0) => {
-                eprintln!("salt-key: nobody answered the question (--yes goes on without one): nothing was changed");
+                self.complain("nobody answered the question (--yes goes on without one): nothing was changed");
                 Ok(false)
             }
             Ok(_) => {
@@ -61,14 +61,14 @@ impl SaltKey<'_> {
                         changes.push(Change { id: id.clone(), act, from: *from, key });
                     }
                     Err(error) => {
-                        eprintln!("salt-key: {error}");
+                        self.complain(&error.to_string());
                         exit = Exit::Failed;
                     }
                 }
             }
         }
         if let Err(sentence) = self.notify.changed(&changes) {
-            eprintln!("salt-key: {sentence}");
+            self.complain(&sentence);
         }
         Ok(exit)
     }

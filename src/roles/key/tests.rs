@@ -53,7 +53,14 @@ fn run(folder: &Folder, args: &[&str], mut input: &[u8]) -> Answer {
     let line = KeyLine::read(&args).unwrap();
     let (config, told) = (Map::new(), Told::default());
     let display = Display::in_memory(&line.output, &config);
-    let mut key = SaltKey { store: folder.store(), config: &config, display, input: &mut input, notify: &told };
+    let mut key = SaltKey {
+        store: folder.store(),
+        config: &config,
+        display,
+        input: &mut input,
+        notify: &told,
+        troubles: Troubles::Told,
+    };
     let exit = key.run(&line);
     Answer { exit, stdout: key.display.into_text(), told: told.0.into_inner() }
 }

@@ -57,7 +57,10 @@ impl Master {
         self.strangers.borrow_mut().touch(peer.pipe, Instant::now());
         if !valid_id(&claimed.claim.id) {
             // Told to nobody but the log: whoever sends this is no minion of ours.
-            log::warn!("an id that cannot be one: '{}'", claimed.claim.id.chars().take(64).collect::<String>().escape_debug());
+            log::warn!(
+                "an id that cannot be one: '{}'",
+                claimed.claim.id.chars().take(64).collect::<String>().escape_debug()
+            );
             Timer::after(DECISION_TIME).await;
             return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Pending }));
         }

@@ -133,7 +133,11 @@ impl Master {
         };
         let seen = {
             let minions = self.minions.borrow();
-            minions.get(&id).and_then(|known| known.events).filter(|(of, _)| *of == instance).map_or(0, |(_, last)| last)
+            minions
+                .get(&id)
+                .and_then(|known| known.events)
+                .filter(|(of, _)| *of == instance)
+                .map_or(0, |(_, last)| last)
         };
         let last = first.saturating_add(events.len() as u64).saturating_sub(1);
         for (number, event) in (first..).zip(events) {

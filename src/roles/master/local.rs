@@ -90,7 +90,9 @@ impl Master {
         let caller = self.settings.acl.caller(uid);
         let allowed = match &ask {
             LocalAsk::Publish(publish) => caller.allows(Verb::Publish(publish)),
-            LocalAsk::Wait { .. } | LocalAsk::States { .. } | LocalAsk::Expand { .. } | LocalAsk::Presence => caller.allows(Verb::Look),
+            LocalAsk::Wait { .. } | LocalAsk::States { .. } | LocalAsk::Expand { .. } | LocalAsk::Presence => {
+                caller.allows(Verb::Look)
+            }
             LocalAsk::KeysChanged { .. } | LocalAsk::NewEpoch | LocalAsk::Fire(_) => caller.allows(Verb::Own),
         };
         if let Err(message) = allowed {

@@ -46,12 +46,15 @@ impl Master {
         };
         let size = cbor::encode(&job).len();
         if size > JOB_LIMIT {
-            return invalid(format!("the arguments make a job of {size} bytes, more than {JOB_LIMIT}: send them as a file"));
+            return invalid(format!(
+                "the arguments make a job of {size} bytes, more than {JOB_LIMIT}: send them as a file"
+            ));
         }
         self.fire_new(&job, &expected);
         let (present, absent): (Vec<Id>, Vec<Id>) = expected.into_iter().partition(|id| self.counts_as_connected(id));
         let names = |ids: &[Id]| ids.iter().map(|id| id.to_string()).collect::<Vec<String>>();
-        let everyone = absent.is_empty() && present.len() >= PUBLISH_FROM && present.len() == self.accepted.borrow().len();
+        let everyone =
+            absent.is_empty() && present.len() >= PUBLISH_FROM && present.len() == self.accepted.borrow().len();
         let epoch = Bytes(self.epoch.borrow().id);
         let sent: Vec<(Id, Way)> = {
             let seats = self.seats.borrow();
@@ -114,7 +117,8 @@ impl Master {
 
     /// In the first seconds of a master, its minions are still on their way back.
     fn counts_as_connected(&self, id: &Id) -> bool {
-        self.seats.borrow().is_connected(id) || (self.started.elapsed() < SETTLE && self.minions.borrow().contains_key(id))
+        self.seats.borrow().is_connected(id)
+            || (self.started.elapsed() < SETTLE && self.minions.borrow().contains_key(id))
     }
 
     /// A return has come in. The client is told at once; the minion when it is on the disk.

@@ -181,9 +181,11 @@ impl Master {
     /// The key tool has changed keys: takes the change over at once and tells the bus.
     pub fn keys_changed(self: &Rc<Self>, changes: &[(String, String)]) {
         for (act, id) in changes {
-            let mut data = Map::from_iter([("act", Value::from(act)), ("id", Value::from(id)), ("result", Value::from(true))]);
+            let mut data =
+                Map::from_iter([("act", Value::from(act)), ("id", Value::from(id)), ("result", Value::from(true))]);
             if act != "delete"
-                && let Ok(key) = self.store.key(if act == "accept" { Standing::Accepted } else { Standing::Rejected }, id)
+                && let Ok(key) =
+                    self.store.key(if act == "accept" { Standing::Accepted } else { Standing::Rejected }, id)
             {
                 data.insert("pub", key.to_pem());
             }

@@ -206,7 +206,10 @@ impl Channel {
                 }
                 End::Forgotten => {
                     self.set_down();
-                    self.say(log::Level::Info, format!("the master {host} has forgotten this session: shaking hands again"));
+                    self.say(
+                        log::Level::Info,
+                        format!("the master {host} has forgotten this session: shaking hands again"),
+                    );
                     Timer::after(Duration::from_millis(spread(self.settings.reauth_delay.as_millis() as u64))).await;
                 }
                 End::Renew => {}
@@ -259,11 +262,13 @@ impl Channel {
                 Ok((_, Verdict::Wait(told))) => {
                     self.say(log::Level::Warn, waiting_for(told.reason, host, &self.identity.public().fingerprint()));
                     // The master itself holds the answer back; what is left to wait is short.
-                    let told = Duration::from_secs(u64::from(told.seconds)).min(self.settings.acceptance_wait_max.max(Duration::from_secs(1)));
+                    let told = Duration::from_secs(u64::from(told.seconds))
+                        .min(self.settings.acceptance_wait_max.max(Duration::from_secs(1)));
                     Timer::after(told.min(wait.next())).await;
                 }
                 Err(HandshakeError::Told(Notice::Busy { wait_ms })) => {
-                    let pause = Duration::from_millis(u64::from(wait_ms)) + Duration::from_millis(spread(u64::from(wait_ms)));
+                    let pause =
+                        Duration::from_millis(u64::from(wait_ms)) + Duration::from_millis(spread(u64::from(wait_ms)));
                     let gone = async {
                         link.closed().await;
                         true
@@ -312,7 +317,8 @@ impl Channel {
 
     fn autosign_grains(&self) -> Map {
         let names = self.settings.opts.at("autosign_grains").and_then(|names| names.as_list()).unwrap_or_default();
-        let pairs = names.iter().filter_map(|name| Some((name.to_text(), self.settings.grains.at(name.as_str()?)?.clone())));
+        let pairs =
+            names.iter().filter_map(|name| Some((name.to_text(), self.settings.grains.at(name.as_str()?)?.clone())));
         Map::from_iter(pairs)
     }
 

@@ -86,7 +86,8 @@ fn call(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Returned {
         scratch: RefCell::default(),
     };
     let reply = catch_unwind(AssertUnwindSafe(|| modules::call(&ctx, fun, arguments)));
-    let reply = reply.unwrap_or_else(|panic| Err(Fault::Internal(format!("a fault in '{fun}': {}", panic_text(&panic)))));
+    let reply =
+        reply.unwrap_or_else(|panic| Err(Fault::Internal(format!("a fault in '{fun}': {}", panic_text(&panic)))));
     match reply {
         Ok(returned) => returned,
         Err(fault) => {

@@ -86,7 +86,9 @@ impl Spool {
             if !old && left <= bounds.results && bytes <= bounds.bytes {
                 continue;
             }
-            log::error!("the result of job {jid} is dropped: the spool holds {left} results of {bytes} bytes, and the master does not take them");
+            log::error!(
+                "the result of job {jid} is dropped: the spool holds {left} results of {bytes} bytes, and the master does not take them"
+            );
             self.remove(jid);
             left -= 1;
             bytes -= data.len();

@@ -47,7 +47,14 @@ impl Minion {
                 // It says so to the master rather than to run what it could not keep from running twice.
                 let why = format!("the job cannot be taken: {error}");
                 log::error!("{jid}: {why}");
-                let ret = Return { jid: job.jid, fun: job.fun, fun_args: job.arg, value: why.into(), retcode: 1, ..Return::default() };
+                let ret = Return {
+                    jid: job.jid,
+                    fun: job.fun,
+                    fun_args: job.arg,
+                    value: why.into(),
+                    retcode: 1,
+                    ..Return::default()
+                };
                 return self.executor.spawn(self.clone().deliver(jid, ret)).detach();
             }
         };
@@ -162,7 +169,8 @@ impl Minion {
     /// A job that nobody works on and that has no result: its process was killed.
     fn lose(self: &Rc<Self>, job: &Running) {
         let jid = job.jid.clone();
-        let as_job = Job { jid: jid.to_string(), fun: job.fun.as_str().into(), arg: job.fun_args.clone(), ..Job::default() };
+        let as_job =
+            Job { jid: jid.to_string(), fun: job.fun.as_str().into(), arg: job.fun_args.clone(), ..Job::default() };
         let mut ret = without_result(&as_job, &Ended { signal: None, code: None });
         ret.killed = true;
         self.keep(&jid, &ret);

@@ -125,7 +125,9 @@ pub fn finish(cachedir: &Path, jid: &Jid, ret: &Return) -> std::io::Result<()> {
 pub fn without_result(job: &Job, ended: &Ended) -> Return {
     let (text, retcode, killed) = match (ended.signal, ended.code) {
         (Some(signal), _) => (format!("The job was killed by signal {signal}"), i64::from(128 + signal), true),
-        (None, Some(code)) => (format!("The process of the job ended with exit code {code} and left no result"), 1, false),
+        (None, Some(code)) => {
+            (format!("The process of the job ended with exit code {code} and left no result"), 1, false)
+        }
         (None, None) => ("The process of the job ended and left no result".to_owned(), 1, false),
     };
     let value = Fault::execution(text).shown().0;

@@ -160,8 +160,8 @@ fn printable(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Map;
     use super::*;
-    use crate::wire::value::Map;
 
     #[test]
     fn floats_print_as_python_prints_them() {

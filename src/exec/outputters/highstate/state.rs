@@ -2,6 +2,7 @@
 
 use super::super::color::Color;
 use super::super::{Style, harmless, nested};
+use super::compress::{PREFIX, TOGETHER};
 use super::{minion, run};
 use crate::wire::value::{Map, Value};
 
@@ -44,6 +45,18 @@ impl<'a> State<'a> {
 
     pub fn result(&self) -> Option<bool> {
         self.report.at("result").and_then(Value::as_bool)
+    }
+
+    /// How many states it stands for; more than one with `state_compress_ids`.
+    pub fn stands_for(&self) -> usize {
+        let count = self.name.starts_with(PREFIX).then_some(self.id).and_then(|id| id.rsplit_once('('));
+        count.and_then(|(_, count)| count.strip_suffix(')')?.parse().ok()).unwrap_or(1)
+    }
+
+    /// How many of those changed something, given that it did.
+    pub fn changed_names(&self) -> usize {
+        let together = self.report.at("changes").and_then(|changes| changes.at(TOGETHER)).and_then(Value::as_map);
+        together.map_or(1, |names| names.len().max(1))
     }
 
     /// Milliseconds.

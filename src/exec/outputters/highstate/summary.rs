@@ -20,12 +20,13 @@ pub struct Summary {
 
 impl Summary {
     pub fn count(&mut self, state: &State, changed: bool) {
+        let stands_for = state.stands_for();
         match state.result() {
-            Some(true) => self.succeeded += 1,
-            Some(false) => self.failed += 1,
-            None => self.pretended += 1,
+            Some(true) => self.succeeded += stands_for,
+            Some(false) => self.failed += stands_for,
+            None => self.pretended += stands_for,
         }
-        self.changed += usize::from(changed);
+        self.changed += if changed { state.changed_names() } else { 0 };
         if state.report.contains("__parallel__") {
             self.parallel = self.parallel.max(state.duration());
         } else {

@@ -1,0 +1,78 @@
+//! Programs that ask the master on its own host: `salt`, `salt-run` and the key tool, over `master.ipc`.
+
+pub mod gather;
+pub mod salt;
+
+use super::cli::Exit;
+use super::master::local;
+use crate::wire::cbor;
+use crate::wire::link::{Link, LinkError};
+use crate::wire::message::{LocalAnswer, LocalAsk, LocalFault};
+use crate::wire::nng::Connection;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A connection to the master.
+pub struct Client {
+    link: Connection,
+    path: PathBuf,
+}
+
+/// Why the master did not do what it was asked.
+#[derive(Debug)]
+pub enum ClientError {
+    /// It does not run, or may not be reached.
+    NoMaster {
+        path: PathBuf,
+        error: LinkError,
+    },
+    Refused {
+        fault: LocalFault,
+        message: String,
+    },
+    /// Its answer makes no sense: it is another version.
+    Malformed(String),
+}
+
+impl std::fmt::Display for ClientError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ClientError::NoMaster { path, error } => {
+                write!(f, "the salt-master is not running, or you may not reach it ({}: {error})", path.display())
+            }
+            ClientError::Refused { message, .. } => f.write_str(message),
+            ClientError::Malformed(why) => write!(f, "the master answers in another version: {why}"),
+        }
+    }
+}
+
+impl ClientError {
+    pub fn exit(&self) -> Exit {
+        match self {
+            ClientError::NoMaster { .. } => Exit::Unavailable,
+            ClientError::Refused { fault: LocalFault::Denied, .. } => Exit::NotAllowed,
+            ClientError::Refused { .. } => Exit::Failed,
+            ClientError::Malformed(_) => Exit::Internal,
+        }
+    }
+}
+
+impl Client {
+    pub async fn connect(sock_dir: &Path) -> Result<Client, ClientError> {
+        let path = local::path_in(sock_dir);
+        match Connection::local(&path, Duration::from_secs(5)).await {
+            Ok(link) => Ok(Client { link, path }),
+            Err(error) => Err(ClientError::NoMaster { path, error }),
+        }
+    }
+
+    /// Asks and waits for the answer; what the master refuses is an error.
+    pub async fn ask(&self, ask: &LocalAsk) -> Result<LocalAnswer, ClientError> {
+        let reply = self.link.request(cbor::encode(ask)).await;
+        let reply = reply.map_err(|error| ClientError::NoMaster { path: self.path.clone(), error })?;
+        match cbor::decode(&reply).map_err(|malformed| ClientError::Malformed(malformed.to_string()))? {
+            LocalAnswer::Refused { fault, message } => Err(ClientError::Refused { fault, message }),
+            answer => Ok(answer),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Waits for what becomes of a job, target by target.
+
+use super::{Client, ClientError};
+use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Outcomes};
+use async_io::Timer;
+use smol::future::FutureExt;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// The outcomes of a job, as they come.
+pub struct Gather<'a> {
+    client: &'a Client,
+    jid: String,
+    seen: usize,
+    /// Targets without an outcome.
+    expected: BTreeSet<String>,
+    /// For how long a minion may say nothing of the job. Those that work on it are waited for without an end.
+    patience: Duration,
+    since: Instant,
+    ready: std::collections::VecDeque<Outcome>,
+}
+
+/// What a gatherer is told.
+pub enum Gathered {
+    Outcome(Box<Outcome>),
+    /// These have said nothing of the job in time.
+    Silent(Vec<String>),
+    /// Every target has its outcome.
+    All,
+}
+
+impl<'a> Gather<'a> {
+    pub fn new(client: &'a Client, jid: &str, minions: &[String], absent: &[String], patience: Duration) -> Gather<'a> {
+        Gather {
+            client,
+            jid: jid.to_owned(),
+            seen: 0,
+            expected: minions.iter().chain(absent).cloned().collect(),
+            patience,
+            since: Instant::now(),
+            ready: Default::default(),
+        }
+    }
+
+    /// The next outcome.
+    pub async fn next(&mut self) -> Result<Gathered, ClientError> {
+        loop {
+            if let Some(outcome) = self.ready.pop_front() {
+                self.expected.remove(&outcome.id);
+                return Ok(Gathered::Outcome(Box::new(outcome)));
+            }
+            if self.expected.is_empty() {
+                return Ok(Gathered::All);
+            }
+            let deadline = self.since + self.patience;
+            let ask = LocalAsk::Wait { jid: self.jid.clone(), seen: self.seen };
+            let answer = async { self.client.ask(&ask).await.map(Some) }.or(async {
+                Timer::at(deadline.max(Instant::now() + Duration::from_millis(50))).await;
+                Ok(None)
+            });
+            match answer.await? {
+                Some(LocalAnswer::Outcomes(outcomes)) => self.take(*outcomes),
+                Some(_) => return Err(ClientError::Malformed("no outcomes".to_owned())),
+                None => {
+                    let silent = self.silent().await?;
+                    if silent.is_empty() {
+                        // All that is open works on the job.
+                        self.since = Instant::now();
+                        continue;
+                    }
+                    self.expected.retain(|id| !silent.contains(id));
+                    return Ok(Gathered::Silent(silent));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, outcomes: Outcomes) {
+        self.seen += outcomes.outcomes.len();
+        // A late return of a target that ended otherwise before is not an outcome of its own.
+        let expected = &self.expected;
+        self.ready.extend(outcomes.outcomes.into_iter().filter(|outcome| expected.contains(&outcome.id)));
+        if outcomes.open == 0 && self.ready.is_empty() {
+            self.expected.clear();
+        }
+    }
+
+    /// Those that have neither returned nor taken the job.
+    async fn silent(&mut self) -> Result<Vec<String>, ClientError> {
+        match self.client.ask(&LocalAsk::States { jid: self.jid.clone() }).await? {
+            LocalAnswer::States(states) => {
+                let sent = |id: &&String| states.str_at(id) == Some("sent");
+                Ok(self.expected.iter().filter(sent).cloned().collect())
+            }
+            _ => Err(ClientError::Malformed("no states".to_owned())),
+        }
+    }
+}
