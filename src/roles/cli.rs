@@ -16,6 +16,7 @@ pub mod salt_call;
 pub mod salt_daemon;
 pub mod salt_key;
 pub mod salt_run;
+mod saltfile;
 pub mod versions;
 
 pub use display::Display;

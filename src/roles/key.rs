@@ -2,10 +2,10 @@
 //!
 //! It works on the files of `pki_dir`, so that it needs no running master; a running one is told, and acts at once.
 
-pub mod autosign;
 mod change;
 mod making;
 mod matching;
+mod notify;
 
 use super::cli::salt_key::KeyLine;
 use super::cli::{Display, Exit, exit};
@@ -16,6 +16,7 @@ use crate::keys::store::{PENDING_MAX, StoreError};
 use crate::keys::{Identity, KeyStore, PublicKey, Standing};
 use crate::wire::value::{Map, Value};
 use matching::Match;
+use notify::RunningMaster;
 use std::io::{BufRead, ErrorKind};
 
 /// What was done to a key.
@@ -180,6 +181,10 @@ impl SaltKey<'_> {
         let mut own = Map::new();
         for name in names.iter().filter(|name| matching::fits(pattern, name)) {
             let path = folder.join(name);
+            // A link is another name of a file beside it, as master.pem is of ID.pem.
+            if path.is_symlink() {
+                continue;
+            }
             let key = match name.rsplit_once('.') {
                 Some((_, "pub")) => PublicKey::load(&path),
                 Some((_, "pem")) => Identity::load(&path).map(|identity| identity.public()),
@@ -229,15 +234,13 @@ impl From<StoreError> for Trouble {
 
 /// Runs the program.
 pub fn run(args: &[String]) -> u8 {
-    run_and_tell(args, &SeenInTime).code()
+    match KeyLine::read(args) {
+        Ok(line) => run_line(&line).code(),
+        Err(stop) => stop.report("salt-key").code(),
+    }
 }
 
-/// Runs the program, and tells `notify` what it has changed.
-pub fn run_and_tell(args: &[String], notify: &dyn Notify) -> Exit {
-    let line = match KeyLine::read(args) {
-        Ok(line) => line,
-        Err(stop) => return stop.report("salt-key"),
-    };
+fn run_line(line: &KeyLine) -> Exit {
     let around = Surroundings::of_process(line.common.config_dir.clone());
     let options = Config::load(Role::Master, &around).and_then(|config| Ok((config.master()?, config)));
     let (options, config) = match options {
@@ -254,19 +257,10 @@ pub fn run_and_tell(args: &[String], notify: &dyn Notify) -> Exit {
         config: &config.opts,
         display,
         input: &mut std::io::stdin().lock(),
-        notify,
+        notify: &RunningMaster { sock_dir: options.common.sock_dir.clone() },
         troubles: if line.actions.quiet { Troubles::Untold } else { Troubles::Told },
     };
-    key.run(&line)
-}
-
-/// A running master looks at the times of its folders now and then.
-struct SeenInTime;
-
-impl Notify for SeenInTime {
-    fn changed(&self, _: &[Change]) -> Result<(), String> {
-        Ok(())
-    }
+    key.run(line)
 }
 
 fn fail(sentence: &str, exit: Exit) -> Exit {

@@ -7,10 +7,12 @@
 
 pub mod acl;
 mod admission;
+pub mod autosign;
 pub mod bus;
 pub mod database;
 mod door;
 pub mod jobs;
+mod keyfile;
 pub mod local;
 pub mod pool;
 mod publish;
@@ -117,7 +119,7 @@ impl Master {
     }
 
     fn prepare(settings: Settings) -> Result<Master, String> {
-        let identity = Identity::load_or_make(&settings.pki_dir, "master").map_err(text)?;
+        let identity = keyfile::load_or_make(&settings.pki_dir, &settings.id).map_err(text)?;
         let signing = settings.pki_dir.join("master_sign.pem");
         let chain = match signing.exists() {
             true => Some(vouch(&Identity::load(&signing).map_err(text)?, identity.public())),

@@ -404,8 +404,9 @@ impl Connection {
     }
 
     pub async fn local(path: &Path, patience: Duration) -> Result<Connection, LinkError> {
-        if !path.exists() {
-            return Err(LinkError::Unreachable(format!("{} is not there", path.display())));
+        // NNG tries again for ever; that nobody listens is known at once.
+        if let Err(error) = std::os::unix::net::UnixStream::connect(path) {
+            return Err(LinkError::Unreachable(error.to_string()));
         }
         Connection::dial(&local_url(path)?, patience).await
     }

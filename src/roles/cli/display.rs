@@ -89,12 +89,10 @@ impl Display {
         match &mut self.to {
             To::Memory(kept) => kept.extend_from_slice(text.as_bytes()),
             // That it is lost is told with the answer, which goes the same way.
-            To::Stdout | To::File { .. } => drop(super::exit::print(text)),
+            To::Stdout | To::File { .. } => {
+                let _ = super::exit::print(text);
+            }
         }
-    }
-
-    pub fn colors(&self) -> Colors {
-        self.colors
     }
 
     /// What was shown, for a display in memory.

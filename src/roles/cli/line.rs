@@ -3,7 +3,9 @@
 //! `--out=json`, `--out json`, `--ou json` where that is unique, `-Ay`, `-ldebug`, `-t 5`, options among and after the
 //! words, `--` before words that begin with a dash. Of an option given twice the last counts.
 
+use super::saltfile::Saltfile;
 use super::{Stop, help, lacking, versions};
+use crate::wire::value::Value;
 use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfoKind, FromArgs, Optionality};
 use std::any::TypeId;
 use std::io::{BufRead, BufReader, Read};
@@ -86,6 +88,8 @@ impl Line {
             }
             line = Line::read(program, &declared, &all)?;
         }
+        let file = Saltfile::find(program.name, line.value("--saltfile"))?;
+        line.fill(program, &declared, &file)?;
         Ok(line)
     }
 
@@ -98,6 +102,35 @@ impl Line {
             .flat_map(|option| std::iter::once(option.long.as_str()).chain(option.value.as_deref()))
             .collect();
         G::from_args(&[], &args).map_err(|early| Stop::Usage(one_line(&early.output)))
+    }
+
+    /// Puts in what the Saltfile says and the command line does not.
+    fn fill(&mut self, program: &Program, declared: &[Declared], file: &Saltfile) -> Result<(), Stop> {
+        for (name, value) in &file.options {
+            let fault = |why: &str| file.fault(program.name, name, why);
+            let long = format!("--{}", name.replace('_', "-"));
+            let long = ALIASES.iter().find(|(alias, _)| *alias == long).map_or(long.as_str(), |(_, of)| of);
+            let option = declared.iter().find(|option| option.long == long).ok_or_else(|| fault("no such option"))?;
+            if self.has(long) {
+                continue;
+            }
+            match (option.value, value) {
+                (None, Value::Bool(false)) => {}
+                (None, Value::Bool(true)) => self.put(option, None)?,
+                (None, _) => return Err(fault("is True or False")),
+                (Some(_), Value::List(items)) if option.repeats => {
+                    items.iter().try_for_each(|item| self.put(option, Some(item.to_text())))?;
+                }
+                (Some(_), Value::List(_) | Value::Map(_) | Value::Null) => return Err(fault("takes one value")),
+                (Some(_), value) => self.put(option, Some(value.to_text()))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&self, long: &str) -> Option<&str> {
+        let mut given = self.groups.iter().flat_map(|(_, given)| given);
+        given.find(|option| option.long == long)?.value.as_deref()
     }
 
     fn has(&self, long: &str) -> bool {
@@ -320,6 +353,40 @@ mod tests {
         let mut line = Line::sort(&salt::PROGRAM, &strings(&["--args-stdin"]), input.as_bytes()).unwrap();
         assert_eq!(line.words, ["web1", "test.ping"]);
         assert_eq!(line.take::<Output>().unwrap().out.as_deref(), Some("json"));
+    }
+
+    #[test]
+    fn a_saltfile_gives_what_is_not_typed() {
+        let path = std::env::temp_dir().join(format!("halite-saltfile-{}", std::process::id()));
+        let named = format!("--saltfile={}", path.display());
+        let sort = |text: &str, args: &[&str]| {
+            std::fs::write(&path, text).unwrap();
+            sort(&[&[named.as_str()], args].concat())
+        };
+        let text =
+            "salt:\n  config_dir: /x\n  output: json\n  static: True\n  verbose: False\nsalt-key:\n  yes: True\n";
+        let mut line = sort(text, &["*", "test.ping", "--out", "yaml"]).unwrap();
+        assert_eq!(line.take::<Output>().unwrap().out.as_deref(), Some("yaml"));
+        assert_eq!(line.take::<Common>().unwrap().config_dir, Some("/x".into()));
+        let own = line.take::<Salt>().unwrap();
+        assert!(own.r#static && !own.verbose);
+        for (text, why) in [
+            ("salt: {nope: 1}", "salt: nope: no such option"),
+            ("salt: {static: 5}", "salt: static: is True or False"),
+            ("salt: {timeout: [1]}", "salt: timeout: takes one value"),
+            ("salt: [x]", "salt holds options, not a list"),
+            ("salt: {", "expected"),
+        ] {
+            let Stop::Usage(sentence) = sort(text, &[]).unwrap_err() else { panic!("{text}") };
+            assert!(sentence.starts_with(&path.display().to_string()) && sentence.contains(why), "{sentence}");
+            assert!(!sentence.contains('\n'));
+        }
+        assert!(sort("", &[]).is_ok());
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(
+            super::Line::sort(&salt::PROGRAM, &strings(&[&named]), std::io::empty()),
+            Err(Stop::Usage(_))
+        ));
     }
 
     #[test]

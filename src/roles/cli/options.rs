@@ -16,7 +16,7 @@ pub struct Common {
     /// the folder with the configuration; SALT_CONFIG_DIR, else /etc/salt
     #[argh(option, short = 'c')]
     pub config_dir: Option<PathBuf>,
-    /// a file with options for this program; accepted, not read
+    /// a file with options for this program; SALT_SALTFILE, else Saltfile where the command runs
     #[argh(option)]
     pub saltfile: Option<PathBuf>,
     /// end with the original error; accepted, errors are always whole here

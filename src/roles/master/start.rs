@@ -2,21 +2,22 @@
 
 use super::Master;
 use super::acl::Acl;
+use super::autosign::Autosign;
 use super::settings::{Events, Settings};
-use super::trust::{Automatic, Rules};
+use super::trust::{Automatic, ListRule, Rules};
 use crate::exec::host::{Host, Machine};
+use crate::keys::store::PENDING_MAX;
 use crate::roles::cli::Exit;
 use crate::roles::cli::salt_daemon::{DaemonLine, MASTER};
-use crate::roles::config::{Config, MasterOptions, Role, Surroundings};
+use crate::roles::config::id::Names;
+use crate::roles::config::{Config, KeepId, MasterOptions, Role, Surroundings};
 use crate::roles::daemon::{Ear, Told, make_folder};
 use crate::wire::seal;
 use crate::wire::value::Value;
 use smol::LocalExecutor;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-/// How many keys may wait for a decision where the configuration does not say.
-const PENDING_MAX: usize = 10_000;
 /// How long a minion may stay away before a job that it has taken is lost.
 const LOST_AFTER: Duration = Duration::from_secs(600);
 
@@ -29,7 +30,11 @@ pub fn run(args: &[String]) -> u8 {
 
 fn serve(line: &DaemonLine) -> Exit {
     let around = Surroundings::of_process(line.common.config_dir.clone());
-    let config = match Config::load(Role::Master, &around) {
+    let loaded = Config::load(Role::Master, &around).and_then(|mut config| {
+        config.resolve_id(&Names::of_this_host(), KeepId::No)?;
+        Ok(config)
+    });
+    let config = match loaded {
         Ok(config) => config,
         Err(error) => return fail(Exit::Configuration, error),
     };
@@ -71,6 +76,9 @@ fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, String>
     let on = |on: bool| if on { Events::On } else { Events::Off };
     let automatic = |on: bool| if on { Automatic::Yes } else { Automatic::No };
     let name_of = |uid| Machine.user_by_uid(uid).ok().flatten().map(|user| user.name);
+    let groups = Machine.user(&common.user).ok().flatten().map(|user| user.groups).unwrap_or_default();
+    let autosign = Autosign::new(&config.opts, &common.pki_dir, groups);
+    let lists: ListRule = Box::new(move |id, grains| autosign.judge(id, grains, SystemTime::now()));
     Ok(Settings {
         id: config.opts.str_at("id").filter(|id| !id.is_empty()).unwrap_or("master").to_owned(),
         interface: interface.parse().map_err(|_| format!("interface: '{interface}' is not an address"))?,
@@ -82,7 +90,7 @@ fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, String>
         rules: Rules {
             auto_accept: automatic(options.auto_accept),
             open_mode: automatic(options.open_mode),
-            lists: None,
+            lists: Some(lists),
         },
         acl: Acl::new(rustix::process::geteuid().as_raw(), &config.opts, Box::new(name_of)),
         presence_events: on(options.presence_events),

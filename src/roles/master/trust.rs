@@ -183,9 +183,9 @@ impl Master {
         for (act, id) in changes {
             let mut data =
                 Map::from_iter([("act", Value::from(act)), ("id", Value::from(id)), ("result", Value::from(true))]);
-            if act != "delete"
+            if act != "deleted"
                 && let Ok(key) =
-                    self.store.key(if act == "accept" { Standing::Accepted } else { Standing::Rejected }, id)
+                    self.store.key(if act == "accepted" { Standing::Accepted } else { Standing::Rejected }, id)
             {
                 data.insert("pub", key.to_pem());
             }

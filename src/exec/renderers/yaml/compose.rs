@@ -3,7 +3,10 @@
 use super::resolve::{Tag, resolve};
 use super::{DEPTH_LIMIT, Position, Stage, YamlError};
 use libyaml_safer::{Error, ErrorKind, Event, EventData, Mark, Parser, ScalarStyle};
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::panic::{self, UnwindSafe};
+use std::sync::Once;
 
 /// Where a node stands in the [`Graph`].
 pub type NodeId = usize;
@@ -64,10 +67,40 @@ pub fn compose(text: &str) -> Result<Graph, YamlError> {
 }
 
 fn guarded(text: &str, added: Option<char>) -> Result<Graph, YamlError> {
-    std::panic::catch_unwind(|| parse(text, added)).unwrap_or_else(|_| {
+    quietly(|| parse(text, added)).unwrap_or_else(|| {
         let problem = "a tag must be followed by a space, not by a comma";
-        Err(YamlError::new(Stage::Scanner, problem, end_of(text)))
+        Err(YamlError::new(Stage::Scanner, problem, tag_before_comma(text)))
     })
+}
+
+/// Runs what may panic; nothing when it did. The report of such a panic is left out: a user's text is no bug of ours.
+fn quietly<T>(work: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
+    thread_local! {
+        static QUIET: Cell<bool> = const { Cell::new(false) };
+    }
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                report(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = panic::catch_unwind(work);
+    QUIET.set(false);
+    result.ok()
+}
+
+/// The first place that looks like a tag with a comma behind it.
+fn tag_before_comma(text: &str) -> Position {
+    let tags = text.match_indices('!').map(|(at, _)| at);
+    let mut commas = tags.filter(|at| {
+        let tag = text[*at..].find(|c: char| c.is_whitespace() || ",[]{}".contains(c));
+        tag.is_some_and(|length| text[at + length..].starts_with(','))
+    });
+    commas.next().map_or_else(|| end_of(text), |at| end_of(&text[..at]))
 }
 
 fn parse(text: &str, added: Option<char>) -> Result<Graph, YamlError> {
@@ -90,13 +123,19 @@ fn parse(text: &str, added: Option<char>) -> Result<Graph, YamlError> {
     }
 }
 
-/// The place behind the last character.
+/// The place behind the last character, lines counted as libyaml counts them.
 fn end_of(text: &str) -> Position {
-    let line_start = text.rfind('\n').map_or(0, |at| at + 1);
-    Position {
-        line: text.bytes().filter(|byte| *byte == b'\n').count() + 1,
-        column: text[line_start..].chars().count() + 1,
+    let mut at = Position { line: 1, column: 1 };
+    let mut after_return = false;
+    for c in text.chars() {
+        match c {
+            '\n' if after_return => {}
+            '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}' => at = Position { line: at.line + 1, column: 1 },
+            _ => at.column += 1,
+        }
+        after_return = c == '\r';
     }
+    at
 }
 
 #[derive(Default)]

@@ -1,29 +1,24 @@
-//! Which new keys are accepted or rejected without an admin: `autosign_file`, `autoreject_file`, and the one-time
-//! permissions in `pki_dir/minions_autosign`.
+//! Which new keys are accepted or rejected without an admin: `autosign_file`, `autoreject_file`, the grains in
+//! `autosign_grains_dir`, and the one-time permissions in `pki_dir/minions_autosign`.
 
+use super::trust::Listed;
 use crate::exec::regex::Regex;
 use crate::exec::target::fnmatch::Pattern;
 use crate::wire::value::{Map, Value};
+use std::cell::RefCell;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// What the rules say of an id that nobody knows yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Accept,
-    Reject,
-    /// No rule: an admin decides.
-    Wait,
-}
-
 /// The rules, as the configuration names them. Files are read again when they have changed.
 #[derive(Debug)]
 pub struct Autosign {
     sign: Rules,
     reject: Rules,
+    /// Files in it are named by a grain, and hold values that let in.
+    grains: Option<PathBuf>,
     /// Files in it are named by the id that may come once.
     folder: PathBuf,
     /// How long such a file counts; nothing: for ever.
@@ -44,20 +39,20 @@ struct Access {
 #[derive(Debug, Default)]
 struct Rules {
     path: Option<PathBuf>,
-    read: Option<(SystemTime, Vec<String>)>,
+    /// When the file had changed last when it was read, and its lines.
+    read: RefCell<Option<(SystemTime, Vec<String>)>>,
 }
 
 impl Autosign {
     /// The rules of a master's configuration. `groups` are those of the user that it runs as.
     pub fn new(config: &Map, pki_dir: &Path, groups: Vec<u32>) -> Autosign {
-        let file = |name: &str| Rules {
-            path: config.str_at(name).filter(|path| !path.is_empty()).map(PathBuf::from),
-            read: None,
-        };
+        let path = |name: &str| config.str_at(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let file = |name: &str| Rules { path: path(name), read: RefCell::default() };
         let minutes = config.at("autosign_timeout").and_then(Value::as_int).unwrap_or(120);
         Autosign {
             sign: file("autosign_file"),
             reject: file("autoreject_file"),
+            grains: path("autosign_grains_dir"),
             folder: pki_dir.join("minions_autosign"),
             lifetime: u64::try_from(minutes).ok().filter(|minutes| *minutes > 0).map(|m| Duration::from_secs(m * 60)),
             access: Access {
@@ -68,15 +63,25 @@ impl Autosign {
         }
     }
 
-    /// Judges an id at a moment. A rejection weighs more; a permission to come once is used up.
-    pub fn verdict(&mut self, id: &str, now: SystemTime) -> Verdict {
+    /// Judges an id, which comes with some grains, at a moment. A rejection weighs more; a permission to come once is
+    /// used up.
+    pub fn judge(&self, id: &str, grains: &Map, now: SystemTime) -> Listed {
         if self.reject.hold(id, &self.access) {
-            return Verdict::Reject;
+            return Listed::Reject;
         }
-        if self.sign.hold(id, &self.access) || self.permitted_once(id, now) {
-            return Verdict::Accept;
+        if self.sign.hold(id, &self.access) || self.grains_let_in(grains) || self.permitted_once(id, now) {
+            return Listed::Sign;
         }
-        Verdict::Wait
+        Listed::Nothing
+    }
+
+    fn grains_let_in(&self, grains: &Map) -> bool {
+        let Some(folder) = &self.grains else { return false };
+        grains.iter().any(|(grain, value)| {
+            let Some(name) = grain.as_str().filter(|name| crate::keys::store::valid_id(name)) else { return false };
+            let value = value.to_text();
+            self.access.lines(&folder.join(name)).is_some_and(|lines| lines.contains(&value))
+        })
     }
 
     fn permitted_once(&self, id: &str, now: SystemTime) -> bool {
@@ -99,47 +104,45 @@ impl Autosign {
 
 impl Rules {
     /// True when a line is the id, a glob that fits it or a regular expression that fits all of it.
-    fn hold(&mut self, id: &str, access: &Access) -> bool {
+    fn hold(&self, id: &str, access: &Access) -> bool {
         let Some(path) = &self.path else { return false };
-        let meta = match fs::metadata(path) {
-            Ok(meta) => meta,
-            Err(error) => {
-                if error.kind() != io::ErrorKind::NotFound {
-                    log::warn!("{}: {error}", path.display());
-                }
-                return false;
-            }
-        };
-        if !access.allows(&meta) {
-            log::warn!("{}: others may write to it, so it does not count (chmod go-w)", path.display());
-            return false;
+        let modified = fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        let mut read = self.read.borrow_mut();
+        if read.as_ref().is_none_or(|(before, _)| *before != modified) {
+            *read = access.lines(path).map(|lines| (modified, lines));
         }
-        let modified = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        if self.read.as_ref().is_none_or(|(read, _)| *read != modified) {
-            match fs::read_to_string(path) {
-                Ok(text) => self.read = Some((modified, rules(&text))),
-                Err(error) => {
-                    log::warn!("{}: {error}", path.display());
-                    return false;
-                }
-            }
-        }
-        self.read.iter().flat_map(|(_, lines)| lines).any(|line| fits(line, id))
+        read.iter().flat_map(|(_, lines)| lines).any(|line| fits(line, id))
     }
 }
 
 impl Access {
+    /// The lines of a file that may decide; nothing where there is none, or others may write to it.
+    fn lines(&self, path: &Path) -> Option<Vec<String>> {
+        let read = fs::metadata(path).and_then(|meta| Ok((meta, fs::read_to_string(path)?)));
+        match read {
+            Ok((meta, text)) if self.allows(&meta) => {
+                let lines = text.lines().map(str::trim);
+                Some(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
+            }
+            Ok(_) => {
+                log::warn!("{}: others may write to it, so it does not count (chmod go-w)", path.display());
+                None
+            }
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    log::warn!("{}: {error}", path.display());
+                }
+                None
+            }
+        }
+    }
+
     /// Nobody else may write to a file that decides who is let in.
     fn allows(&self, meta: &Metadata) -> bool {
         let mode = meta.mode();
         let by_group = mode & 0o020 == 0 || self.group && (self.uid != 0 || self.groups.contains(&meta.gid()));
         mode & 0o002 == 0 && by_group
     }
-}
-
-fn rules(text: &str) -> Vec<String> {
-    let lines = text.lines().map(str::trim);
-    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
 }
 
 fn fits(rule: &str, id: &str) -> bool {
@@ -182,17 +185,17 @@ mod tests {
         let sign = folder.write("sign", "# comment\nweb1\ndb*\n\n app[0-9]+\\.x\n(", 0o644);
         let reject = folder.write("reject", "db9\n", 0o600);
         let config = Map::from_iter([("autosign_file", sign), ("autoreject_file", reject)]);
-        let mut rules = Autosign::new(&config, &folder.0, vec![]);
+        let rules = Autosign::new(&config, &folder.0, vec![]);
         for (id, verdict) in [
-            ("web1", Verdict::Accept),
-            ("web12", Verdict::Wait),
-            ("db1", Verdict::Accept),
-            ("db9", Verdict::Reject),
-            ("app12.x", Verdict::Accept),
-            ("app12.xy", Verdict::Wait),
-            ("# comment", Verdict::Wait),
+            ("web1", Listed::Sign),
+            ("web12", Listed::Nothing),
+            ("db1", Listed::Sign),
+            ("db9", Listed::Reject),
+            ("app12.x", Listed::Sign),
+            ("app12.xy", Listed::Nothing),
+            ("# comment", Listed::Nothing),
         ] {
-            assert_eq!(rules.verdict(id, SystemTime::now()), verdict, "{id}");
+            assert_eq!(rules.judge(id, &Map::new(), SystemTime::now()), verdict, "{id}");
         }
     }
 
@@ -200,23 +203,23 @@ mod tests {
     fn a_file_that_others_can_write_does_not_count() {
         let folder = Folder::new("modes");
         for (mode, permissive, groups, verdict) in [
-            (0o600, false, vec![], Verdict::Accept),
-            (0o602, true, vec![], Verdict::Wait),
-            (0o620, false, vec![], Verdict::Wait),
-            (0o622, true, vec![], Verdict::Wait),
+            (0o600, false, vec![], Listed::Sign),
+            (0o602, true, vec![], Listed::Nothing),
+            (0o620, false, vec![], Listed::Nothing),
+            (0o622, true, vec![], Listed::Nothing),
         ] {
             let sign = folder.write("sign", "*", mode);
             let mut config = Map::from_iter([("autosign_file", sign)]);
             config.insert("permissive_pki_access", permissive);
-            let mut rules = Autosign::new(&config, &folder.0, groups);
-            assert_eq!(rules.verdict("web1", SystemTime::now()), verdict, "{mode:o} {permissive}");
+            let rules = Autosign::new(&config, &folder.0, groups);
+            assert_eq!(rules.judge("web1", &Map::new(), SystemTime::now()), verdict, "{mode:o} {permissive}");
         }
         let sign = folder.write("sign", "*", 0o620);
         let group = fs::metadata(&sign).unwrap().gid();
         let mut config = Map::from_iter([("autosign_file", sign)]);
         config.insert("permissive_pki_access", true);
-        let mut rules = Autosign::new(&config, &folder.0, vec![group]);
-        assert_eq!(rules.verdict("web1", SystemTime::now()), Verdict::Accept);
+        let rules = Autosign::new(&config, &folder.0, vec![group]);
+        assert_eq!(rules.judge("web1", &Map::new(), SystemTime::now()), Listed::Sign);
     }
 
     #[test]
@@ -225,12 +228,32 @@ mod tests {
         fs::create_dir(folder.0.join("minions_autosign")).unwrap();
         folder.write("minions_autosign/web1", "", 0o600);
         folder.write("minions_autosign/web2", "", 0o600);
-        let mut rules = Autosign::new(&Map::new(), &folder.0, vec![]);
+        let rules = Autosign::new(&Map::new(), &folder.0, vec![]);
         let now = SystemTime::now();
-        assert_eq!(rules.verdict("web1", now), Verdict::Accept);
-        assert_eq!(rules.verdict("web1", now), Verdict::Wait);
-        assert_eq!(rules.verdict("../sign", now), Verdict::Wait);
-        assert_eq!(rules.verdict("web2", now + Duration::from_secs(121 * 60)), Verdict::Wait);
+        assert_eq!(rules.judge("web1", &Map::new(), now), Listed::Sign);
+        assert_eq!(rules.judge("web1", &Map::new(), now), Listed::Nothing);
+        assert_eq!(rules.judge("../sign", &Map::new(), now), Listed::Nothing);
+        assert_eq!(rules.judge("web2", &Map::new(), now + Duration::from_secs(121 * 60)), Listed::Nothing);
         assert!(!folder.0.join("minions_autosign/web2").exists());
+    }
+
+    #[test]
+    fn a_grain_lets_in_by_its_value() {
+        let folder = Folder::new("grains");
+        folder.write("serial", "# of our hosts\n4711\nabc\n", 0o600);
+        folder.write("loose", "x\n", 0o622);
+        let config = Map::from_iter([("autosign_grains_dir", folder.0.to_string_lossy().into_owned())]);
+        let rules = Autosign::new(&config, &folder.0, vec![]);
+        for (grain, value, listed) in [
+            ("serial", Value::from(4711), Listed::Sign),
+            ("serial", Value::from("abc"), Listed::Sign),
+            ("serial", Value::from("ab"), Listed::Nothing),
+            ("serial", Value::from("# of our hosts"), Listed::Nothing),
+            ("loose", Value::from("x"), Listed::Nothing),
+            ("../grains", Value::from("x"), Listed::Nothing),
+        ] {
+            let grains = Map::from_iter([(grain, value)]);
+            assert_eq!(rules.judge("web1", &grains, SystemTime::now()), listed, "{grains:?}");
+        }
     }
 }
