@@ -3,11 +3,13 @@
 
 pub mod context;
 pub mod fault;
+pub mod grains;
 pub mod host;
 pub mod jid;
 pub mod jobs;
 pub mod modules;
 pub mod outputters;
+pub mod random;
 pub mod regex;
 pub mod renderers;
 pub mod target;
@@ -15,3 +17,10 @@ pub mod target;
 pub use context::{Call, Ctx, Master, NoMaster};
 pub use fault::{Fault, Reply, Returned};
 pub use jid::Jid;
+
+/// The version of this program.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-halite");
+
+/// The release of Salt that this program follows. SLS files compare the grains `saltversion` and `saltversioninfo` with
+/// it to know what they may use.
+pub const SALT_VERSION: [i64; 2] = [3008, 4];

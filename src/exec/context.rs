@@ -56,6 +56,34 @@ pub struct Call {
     pub metadata: Option<Value>,
 }
 
+impl Call {
+    /// The arguments with what was published beside them, as Salt passes it to functions that take any keyword.
+    pub fn published(&self, mut arguments: Arguments) -> Arguments {
+        let mut published = arguments.positional.clone();
+        if !arguments.keywords.is_empty() {
+            let mut marked = Map::from_iter([("__kwarg__", true)]);
+            marked.extend(arguments.keywords.clone());
+            published.push(marked.into());
+        }
+        let keywords = &mut arguments.keywords;
+        keywords.insert("__pub_fun", self.fun.as_str());
+        keywords.insert("__pub_arg", published);
+        keywords.insert("__pub_tgt", self.tgt.clone());
+        keywords.insert("__pub_jid", self.jid.as_str());
+        keywords.insert("__pub_ret", self.ret.as_str());
+        keywords.insert("__pub_tgt_type", self.tgt_type.as_str());
+        keywords.insert("__pub_user", self.user.as_str());
+        // The job is for the minion itself, not for a resource behind it, of which Halite has none.
+        keywords.insert("__pub_resource_targets", Value::List(Vec::new()));
+        keywords.insert("__pub_pure_resource_target", false);
+        keywords.insert("__pub_minion_is_target", true);
+        if let Some(metadata) = &self.metadata {
+            keywords.insert("__pub_metadata", metadata.clone());
+        }
+        arguments
+    }
+}
+
 /// The way to the master, for functions that need one. A node without a master answers each with a clear fault.
 pub trait Master: Sync {
     /// Puts an event on the master's bus; true when the master has taken it.

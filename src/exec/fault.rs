@@ -44,6 +44,8 @@ pub enum Fault {
     Invocation(String),
     /// It was tried and did not work: the host's fault (Salt's CommandExecutionError).
     Execution(String),
+    /// An exception that a function raised on purpose: `test.exception`, a Python module.
+    Raised { kind: String, message: String },
     /// The job was killed.
     Cancelled,
     /// A fault in Halite itself, such as a panic of a function.
@@ -60,22 +62,184 @@ impl Fault {
     }
 }
 
-impl Fault {
-    /// What the user is shown in the place of an answer, and the exit code of the job.
-    pub fn shown(&self) -> (Value, i32) {
-        (Value::from(format!("ERROR: {self}")), 1)
-    }
-}
-
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Fault::Unknown { reason, .. } => f.write_str(reason),
             Fault::Arguments { error, .. } => write!(f, "{error}"),
             Fault::Invocation(message) | Fault::Execution(message) | Fault::Internal(message) => f.write_str(message),
+            Fault::Raised { kind, message } => write!(f, "{kind}: {message}"),
             Fault::Cancelled => f.write_str("the job was killed"),
         }
     }
 }
 
 impl std::error::Error for Fault {}
+
+/// The exit code of whatever failed without a better one.
+const FAILED: i32 = 1;
+/// `salt-call` ends with this when there is no such function (Salt's -1, as a shell sees it).
+const NO_FUNCTION: i32 = 255;
+
+/// What a program that ran a function itself tells its user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub stdout: String,
+    pub stderr: String,
+    pub exit_code: i32,
+}
+
+impl Fault {
+    /// The return of a job that failed with this: the value in it and the exit code. `fun` is what was called.
+    pub fn shown(&self, fun: &str) -> (Value, i32) {
+        let text = match self {
+            Fault::Unknown { .. } => self.with_nearest(),
+            Fault::Arguments { error: error @ ArgumentError::Unknown(_), fun } => {
+                format!("ERROR executing '{fun}': {error}")
+            }
+            Fault::Arguments { error, fun } => {
+                format!("Passed invalid arguments to {fun}: {}\n{}", in_python_words(fun, error), doc(fun))
+            }
+            Fault::Invocation(message) => format!("ERROR executing '{fun}': {message}"),
+            Fault::Execution(message) => format!("ERROR: {message}"),
+            Fault::Raised { kind, message } => {
+                // Where Salt shows a trace of its own code, there is nothing that a user could do with.
+                format!(
+                    "The minion function caused an exception: Traceback (most recent call last):\n{kind}: {message}"
+                )
+            }
+            Fault::Cancelled => format!("ERROR: '{fun}' was killed"),
+            Fault::Internal(message) => format!("ERROR: a fault in Halite itself, please report it: {message}"),
+        };
+        (text.into(), FAILED)
+    }
+
+    /// What `salt-call` and its like print when the function failed with this.
+    pub fn told(&self, fun: &str) -> Told {
+        let told = |stderr: String, exit_code| Told { stdout: String::new(), stderr, exit_code };
+        match self {
+            Fault::Unknown { .. } => told(format!("{}\n", self.with_nearest()), NO_FUNCTION),
+            Fault::Arguments { error: error @ ArgumentError::Unknown(_), .. } => {
+                told(format!("Error running '{fun}': {error}\n"), FAILED)
+            }
+            Fault::Arguments { error, fun } => Told {
+                stdout: format!("{}\n", doc(fun)),
+                stderr: format!("\nPassed invalid arguments: {}.\n\nUsage:\n", in_python_words(fun, error)),
+                exit_code: FAILED,
+            },
+            _ => told(format!("Error running '{fun}': {self}\n"), FAILED),
+        }
+    }
+
+    fn with_nearest(&self) -> String {
+        match self {
+            Fault::Unknown { reason, nearest, .. } if !nearest.is_empty() => {
+                format!("{reason} Did you mean {}?", nearest.join(" or "))
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
+/// The words of Python's TypeError, which users of Salt know and programs look for.
+fn in_python_words(fun: &str, error: &ArgumentError) -> String {
+    let name = fun.rsplit('.').next().unwrap_or(fun);
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    match error {
+        ArgumentError::Missing { names, .. } => {
+            let count = names.len();
+            let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+            let names = match names.as_slice() {
+                [one, two] => format!("{one} and {two}"),
+                [first @ .., last] if first.len() > 1 => format!("{}, and {last}", first.join(", ")),
+                _ => names.concat(),
+            };
+            format!("{name}() missing {count} required positional argument{}: {names}", plural(count))
+        }
+        ArgumentError::TooMany { takes, given } => {
+            let were = if *given == 1 { "was" } else { "were" };
+            let fields = super::modules::find(fun).map_or(&[][..], |function| function.info.fields);
+            let least = fields.iter().filter(|field| field.is_required()).count();
+            let takes = match least == *takes {
+                true => format!("{takes} positional argument{}", plural(*takes)),
+                false => format!("from {least} to {takes} positional arguments"),
+            };
+            format!("{name}() takes {takes} but {given} {were} given")
+        }
+        ArgumentError::Twice(argument) => format!("{name}() got multiple values for argument '{argument}'"),
+        other => format!("{name}(): {other}"),
+    }
+}
+
+fn doc(fun: &str) -> String {
+    super::modules::find(fun).map_or_else(String::new, |function| function.doc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::context::NoMaster;
+    use crate::exec::modules::tests::World;
+    use crate::wire::record::Arguments;
+
+    fn fault(fun: &str, arguments: Arguments) -> Fault {
+        crate::exec::modules::call(&World::new().ctx(&NoMaster), fun, arguments).unwrap_err()
+    }
+
+    fn shown(fun: &str, arguments: Arguments) -> String {
+        let (value, retcode) = fault(fun, arguments).shown(fun);
+        assert_eq!(retcode, 1);
+        value.to_text()
+    }
+
+    #[test]
+    fn a_return_says_whose_fault_it_is() {
+        let text = shown("test.ping", Arguments::positional(["bogus"]));
+        assert!(text.starts_with(
+            "Passed invalid arguments to test.ping: ping() takes 0 positional arguments but 1 was given\n"
+        ));
+        assert!(text.contains("salt '*' test.ping"));
+        let text = shown("cmd.run", Arguments::default());
+        assert!(
+            text.starts_with(
+                "Passed invalid arguments to cmd.run: run() missing 1 required positional argument: 'cmd'\n"
+            )
+        );
+        let text = shown("test.retcode", Arguments::positional([1, 2]));
+        assert!(text.contains("retcode() takes from 0 to 1 positional arguments but 2 were given"), "{text}");
+        let text = shown("test.fib", Arguments::default().with("num", 3).with("other", 4));
+        assert_eq!(text, "ERROR executing 'test.fib': The following keyword arguments are not valid: other=4");
+        assert_eq!(shown("test.nosuch", Arguments::default()), "'test.nosuch' is not available.");
+        assert!(shown("test.exception", Arguments::positional(["Oh noes!"])).ends_with("\nException: Oh noes!"));
+    }
+
+    #[test]
+    fn an_unknown_function_names_its_neighbours() {
+        assert_eq!(shown("test.pnig", Arguments::default()), "'test.pnig' is not available. Did you mean test.ping?");
+        assert_eq!(shown("tst.ping", Arguments::default()), "'tst.ping' is not available. Did you mean test.ping?");
+        assert_eq!(shown("nosuchmod.fn", Arguments::default()), "'nosuchmod.fn' is not available.");
+    }
+
+    #[test]
+    fn a_program_tells_its_user_on_standard_error() {
+        let told = fault("test.ping", Arguments::positional(["bogus"])).told("test.ping");
+        assert!(
+            told.stderr
+                .starts_with("\nPassed invalid arguments: ping() takes 0 positional arguments but 1 was given.\n")
+        );
+        assert!(told.stdout.contains("salt '*' test.ping"));
+        assert_eq!(told.exit_code, 1);
+        let told = fault("test.nosuch", Arguments::default()).told("test.nosuch");
+        assert_eq!((told.stderr.as_str(), told.exit_code), ("'test.nosuch' is not available.\n", 255));
+    }
+
+    #[test]
+    fn missing_arguments_are_listed_as_python_lists_them() {
+        let missing = |names: &[&'static str]| {
+            in_python_words("m.f", &ArgumentError::Missing { names: names.to_vec(), required: 3, given: 0 })
+        };
+        assert_eq!(missing(&["a"]), "f() missing 1 required positional argument: 'a'");
+        assert_eq!(missing(&["a", "b"]), "f() missing 2 required positional arguments: 'a' and 'b'");
+        assert_eq!(missing(&["a", "b", "c"]), "f() missing 3 required positional arguments: 'a', 'b', and 'c'");
+    }
+}

@@ -18,6 +18,7 @@ pub use read_only::ReadOnly;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -48,6 +49,15 @@ pub trait Host: Sync {
     /// The first executable with this name in PATH.
     fn which(&self, program: &str) -> Option<PathBuf>;
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()>;
+    /// The addresses of its network interfaces.
+    fn addresses(&self) -> io::Result<Vec<Address>>;
+}
+
+/// An address of a network interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub interface: String,
+    pub ip: IpAddr,
 }
 
 /// A process to run: an argument list, never a line for a shell (who wants a shell names it).

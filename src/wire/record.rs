@@ -44,6 +44,11 @@ impl Field {
     pub fn name(&self) -> &'static str {
         self.ident.trim_start_matches("r#")
     }
+
+    /// Whether a call without it is refused.
+    pub fn is_required(&self) -> bool {
+        self.default.is_none() && !matches!(self.kind, Kind::Rest | Kind::Keywords)
+    }
 }
 
 /// What a field takes.
@@ -223,10 +228,7 @@ impl Bound {
             return Err(ArgumentError::TooMany { takes: plain, given });
         }
         if !missing.is_empty() {
-            let required = fields
-                .iter()
-                .filter(|field| field.default.is_none() && field.kind != Kind::Rest && field.kind != Kind::Keywords)
-                .count();
+            let required = fields.iter().filter(|field| field.is_required()).count();
             return Err(ArgumentError::Missing { given: required - missing.len(), required, names: missing });
         }
         Ok(Bound { fields, values: values.into_iter(), at: 0 })
@@ -412,6 +414,8 @@ macro_rules! record {
         }
     ) => {
         $(#[doc = $doc])*
+        // An argument may be taken without being used, as in Salt.
+        #[allow(dead_code)]
         #[derive(Clone, Debug)]
         $vis struct $name { $( $(#[doc = $field_doc])* pub $field: $kind, )* }
 

@@ -2,7 +2,7 @@
 //!
 //! A command that nobody scripted ends the test with its name.
 
-use super::{Attributes, Command, FileKind, Finished, Host, Stat, User};
+use super::{Address, Attributes, Command, FileKind, Finished, Host, Stat, User};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ pub struct Fake {
     env: BTreeMap<String, String>,
     users: Vec<User>,
     groups: BTreeMap<String, u32>,
+    addresses: Vec<Address>,
 }
 
 #[derive(Default)]
@@ -64,6 +65,11 @@ impl Fake {
 
     pub fn group(mut self, name: &str, gid: u32) -> Fake {
         self.groups.insert(name.to_owned(), gid);
+        self
+    }
+
+    pub fn address(mut self, interface: &str, ip: &str) -> Fake {
+        self.addresses.push(Address { interface: interface.to_owned(), ip: ip.parse().unwrap() });
         self
     }
 
@@ -216,10 +222,20 @@ impl Host for Fake {
         self.state.lock().unwrap().killed.push((pid, signal));
         Ok(())
     }
+
+    fn addresses(&self) -> io::Result<Vec<Address>> {
+        Ok(self.addresses.clone())
+    }
 }
 
 /// A folder of one test, gone at its end.
 pub struct Folder(PathBuf);
+
+impl Default for Folder {
+    fn default() -> Folder {
+        Folder::new()
+    }
+}
 
 impl Folder {
     #[allow(clippy::new_without_default)]

@@ -1,8 +1,8 @@
 //! Files of the real machine.
 
 use super::{Attributes, FileKind, Stat};
+use crate::exec::random;
 use std::fs::{self, OpenOptions};
-use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -97,9 +97,9 @@ fn open_beside(path: &Path) -> io::Result<(PathBuf, fs::File)> {
     loop {
         let mut beside = std::ffi::OsString::from(".");
         beside.push(name);
-        beside.push(format!(".{:016x}", random()));
+        beside.push(format!(".{:016x}", random::bits()));
         // The longest name that file systems take is 255 bytes.
-        let beside = if beside.len() > 255 { format!(".halite.{:016x}", random()).into() } else { beside };
+        let beside = if beside.len() > 255 { format!(".halite.{:016x}", random::bits()).into() } else { beside };
         let beside = path.with_file_name(beside);
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside) {
             Ok(file) => return Ok((beside, file)),
@@ -127,11 +127,6 @@ fn current_umask() -> u32 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
     line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
-}
-
-/// Only has to be hard to meet by chance: an existing name is refused by the open.
-fn random() -> u64 {
-    std::hash::RandomState::new().build_hasher().finish()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The real machine.
 
-use super::{Attributes, Command, Finished, Host, Stat, User, accounts, files, process};
+use super::{Address, Attributes, Command, Finished, Host, Stat, User, accounts, files, process};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -91,6 +91,11 @@ impl Host for Machine {
         }
         let signal = rustix::process::Signal::from_named_raw(signal).ok_or_else(invalid)?;
         Ok(rustix::process::kill_process(pid, signal)?)
+    }
+
+    fn addresses(&self) -> io::Result<Vec<Address>> {
+        let interfaces = if_addrs::get_if_addrs()?;
+        Ok(interfaces.into_iter().map(|entry| Address { ip: entry.ip(), interface: entry.name }).collect())
     }
 }
 

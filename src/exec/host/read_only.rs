@@ -1,6 +1,6 @@
 //! A view of a host under which nothing can be changed: what a state sees in test mode.
 
-use super::{Attributes, Command, Finished, Host, Stat, User};
+use super::{Address, Attributes, Command, Finished, Host, Stat, User};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -71,6 +71,10 @@ impl Host for ReadOnly<'_> {
 
     fn kill(&self, pid: i32, _: i32) -> io::Result<()> {
         refused("signal", &pid.to_string())
+    }
+
+    fn addresses(&self) -> io::Result<Vec<Address>> {
+        self.0.addresses()
     }
 }
 

@@ -85,13 +85,13 @@ fn call(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Returned {
         cancelled: world.cancelled,
         scratch: RefCell::default(),
     };
-    let reply = catch_unwind(AssertUnwindSafe(|| modules::call(&ctx, fun, arguments)));
+    let reply = catch_unwind(AssertUnwindSafe(|| modules::call_published(&ctx, arguments)));
     let reply =
         reply.unwrap_or_else(|panic| Err(Fault::Internal(format!("a fault in '{fun}': {}", panic_text(&panic)))));
     match reply {
         Ok(returned) => returned,
         Err(fault) => {
-            let (value, retcode) = fault.shown();
+            let (value, retcode) = fault.shown(fun);
             Returned::from(value).with_retcode(retcode)
         }
     }

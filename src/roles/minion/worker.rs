@@ -132,7 +132,7 @@ pub fn without_result(job: &Job, ended: &Ended) -> Return {
         }
         (None, None) => ("The process of the job ended and left no result".to_owned(), 1, false),
     };
-    let value = Fault::execution(text).shown().0;
+    let value = Fault::execution(text).shown(&job.fun.to_text()).0;
     Return {
         jid: job.jid.clone(),
         fun: job.fun.clone(),

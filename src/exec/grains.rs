@@ -1,0 +1,108 @@
+//! Grains: what a minion knows of the machine it runs on.
+//!
+//! A family of grains is one file and one line in [`FAMILIES`]. All are read from files of the kernel and the system:
+//! a minion must be ready in milliseconds. The static grains of the configuration (`grains:`, and the file `grains`
+//! beside it) come over what was found.
+
+mod disks;
+mod hardware;
+mod kernel;
+mod locale;
+mod network;
+mod os;
+mod process;
+mod program;
+mod virtualization;
+
+use super::host::Host;
+use super::renderers::yaml;
+use crate::wire::value::{Map, Value};
+use std::path::Path;
+
+/// What a family reads: the machine, the options, and the grains of the families before it.
+struct Look<'a> {
+    host: &'a dyn Host,
+    opts: &'a Map,
+    found: &'a Map,
+}
+
+type Family = fn(&Look) -> Map;
+
+/// In the order in which they are read: a later one may look at what an earlier one found.
+const FAMILIES: &[(&str, Family)] = &[
+    ("kernel", kernel::grains),
+    ("os", os::grains),
+    ("hardware", hardware::grains),
+    ("disks", disks::grains),
+    ("network", network::grains),
+    ("virtualization", virtualization::grains),
+    ("locale", locale::grains),
+    ("process", process::grains),
+    ("program", program::grains),
+];
+
+/// All grains of this machine. A family that finds nothing is left out; nothing here fails.
+pub fn collect(host: &dyn Host, opts: &Map) -> Map {
+    let mut grains = Map::new();
+    for (_, family) in FAMILIES {
+        let found = family(&Look { host, opts, found: &grains });
+        grains.extend(found);
+    }
+    if let Some(configured) = opts.at("grains").and_then(Value::as_map) {
+        grains.extend(configured.clone());
+    }
+    grains.extend(static_file(host, opts));
+    grains
+}
+
+/// The file that `grains.setval` writes: `grains`, in the folder of the configuration.
+pub fn file(opts: &Map) -> std::path::PathBuf {
+    let conf_file = opts.str_at("conf_file").unwrap_or("/etc/salt/minion");
+    Path::new(conf_file).with_file_name("grains")
+}
+
+fn static_file(host: &dyn Host, opts: &Map) -> Map {
+    let path = file(opts);
+    let Ok(bytes) = host.read(&path) else {
+        return Map::new();
+    };
+    match yaml::load(&String::from_utf8_lossy(&bytes)) {
+        Ok(Value::Map(grains)) => grains,
+        Ok(Value::Null) => Map::new(),
+        Ok(other) => {
+            log::error!("{}: the grains are a {}, not a map: they are not used", path.display(), other.type_name());
+            Map::new()
+        }
+        Err(error) => {
+            log::error!("{}: {error}: the grains in it are not used", path.display());
+            Map::new()
+        }
+    }
+}
+
+impl Look<'_> {
+    /// A file's text; nothing where it cannot be read.
+    fn text(&self, path: &str) -> Option<String> {
+        self.host.read(Path::new(path)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The text of a file that holds one line.
+    fn line(&self, path: &str) -> Option<String> {
+        self.text(path).map(|text| text.trim().to_owned())
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.host.stat(Path::new(path)).is_ok()
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        self.host.list(Path::new(folder)).unwrap_or_default()
+    }
+
+    fn found(&self, grain: &str) -> &str {
+        self.found.str_at(grain).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! The operating system: from `/etc/os-release`, with the names that Salt's users know.
+
+use super::Look;
+use crate::wire::value::{Map, Value};
+
+pub(super) fn grains(look: &Look) -> Map {
+    let release = look.text("/etc/os-release").or_else(|| look.text("/usr/lib/os-release")).unwrap_or_default();
+    let release = Release::parse(&release);
+    let id = release.value("ID").unwrap_or("linux");
+    let full = release.value("NAME").unwrap_or("Linux").trim();
+    let os = os_name(id, full);
+    let family = family(&os, id, release.value("ID_LIKE").unwrap_or_default());
+    let version = version(look, &release, &os);
+    let codename = codename(&release);
+
+    let mut grains = Map::new();
+    grains.insert("init", init(look));
+    grains.insert("lsb_distrib_id", full);
+    grains.insert("lsb_distrib_release", version.as_str());
+    grains.insert("lsb_distrib_codename", codename.as_str());
+    grains.insert("osfullname", full);
+    grains.insert("osrelease", version.as_str());
+    grains.insert("oscodename", codename.as_str());
+    grains.insert("os", os.as_str());
+    grains.insert("os_family", family);
+    grains.insert("osarch", arch(family_of(&grains), look.found("cpuarch")));
+    let info: Vec<Value> = version.split('.').filter(|part| !part.is_empty()).map(number_or_text).collect();
+    if let Some(major) = info.first() {
+        let named = ["Debian", "Raspbian", "AlmaLinux"].contains(&os.as_str());
+        // Ubuntu's releases are years and months: one without the month would be none.
+        let finger = if os == "Ubuntu" || os == "Pop" { version.clone() } else { major.to_text() };
+        grains.insert("osfinger", format!("{}-{finger}", if named { &os } else { full }));
+        grains.insert("osmajorrelease", major.clone());
+    }
+    grains.insert("osrelease_info", info);
+    if let Some(systemd) = systemd(look) {
+        grains.insert("systemd", systemd);
+    }
+    grains.insert("transactional", look.exists("/usr/sbin/transactional-update"));
+    grains
+}
+
+fn family_of(grains: &Map) -> &str {
+    grains.str_at("os_family").unwrap_or_default()
+}
+
+/// The lines of an os-release file.
+struct Release<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Release<'a> {
+    fn parse(text: &'a str) -> Release<'a> {
+        let lines = text.lines().filter_map(|line| line.trim().split_once('='));
+        Release(lines.map(|(name, value)| (name, value.trim().trim_matches(['"', '\'']))).collect())
+    }
+
+    fn value(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).filter(|value| !value.is_empty())
+    }
+}
+
+/// The short name that Salt has always used for a distribution.
+fn os_name(id: &str, full: &str) -> String {
+    let known = OS_OF_ID.iter().find(|(known, _)| *known == id).map(|(_, os)| *os);
+    let fallback = || full.trim_end_matches("GNU/Linux").trim_end_matches("Linux").trim().to_owned();
+    known.map_or_else(fallback, str::to_owned)
+}
+
+/// `ID` of os-release and the grain `os`.
+const OS_OF_ID: &[(&str, &str)] = &[
+    ("almalinux", "AlmaLinux"),
+    ("alpine", "Alpine"),
+    ("amzn", "Amazon"),
+    ("arch", "Arch"),
+    ("archarm", "Arch ARM"),
+    ("astra", "AstraLinuxCE"),
+    ("centos", "CentOS"),
+    ("cloudlinux", "CloudLinux"),
+    ("debian", "Debian"),
+    ("devuan", "Devuan"),
+    ("endeavouros", "EndeavourOS"),
+    ("fedora", "Fedora"),
+    ("gentoo", "Gentoo"),
+    ("kali", "Kali"),
+    ("linuxmint", "Mint"),
+    ("manjaro", "Manjaro"),
+    ("neon", "KDE neon"),
+    ("ol", "OEL"),
+    ("openEuler", "openEuler"),
+    ("photon", "VMware Photon OS"),
+    ("pop", "Pop"),
+    ("raspbian", "Raspbian"),
+    ("rhel", "RedHat"),
+    ("rocky", "Rocky"),
+    ("sles", "SUSE"),
+    ("sles_sap", "SUSE"),
+    ("sled", "SUSE"),
+    ("ubuntu", "Ubuntu"),
+    ("virtuozzo", "Virtuozzo"),
+    ("void", "Void"),
+];
+
+/// The grain `os_family`: by the distribution, else by what it says that it is like.
+fn family(os: &str, id: &str, like: &str) -> String {
+    let of_id = |id: &str| match id {
+        "debian" | "ubuntu" | "raspbian" | "linuxmint" | "devuan" | "kali" | "pop" | "neon" | "astra" => Some("Debian"),
+        "rhel" | "fedora" | "centos" | "rocky" | "almalinux" | "ol" | "amzn" | "cloudlinux" | "virtuozzo"
+        | "photon" | "openEuler" => Some("RedHat"),
+        "suse" | "opensuse" | "opensuse-leap" | "opensuse-tumbleweed" | "sles" | "sles_sap" | "sled" => Some("Suse"),
+        "arch" | "archarm" | "manjaro" | "endeavouros" => Some("Arch"),
+        "gentoo" => Some("Gentoo"),
+        _ => None,
+    };
+    let known = of_id(id).or_else(|| like.split_whitespace().find_map(of_id));
+    known.map_or_else(|| os.to_owned(), str::to_owned)
+}
+
+fn version(look: &Look, release: &Release, os: &str) -> String {
+    match release.value("VERSION_ID") {
+        Some(version) => version.to_owned(),
+        // testing and unstable have no number, but the file has a name: trixie/sid
+        None if os == "Debian" => look.line("/etc/debian_version").unwrap_or_default(),
+        None => release.value("BUILD_ID").unwrap_or_default().to_owned(),
+    }
+}
+
+/// The word in `VERSION` in parentheses or behind a comma where `VERSION_CODENAME` is not there.
+fn codename(release: &Release) -> String {
+    if let Some(name) = release.value("VERSION_CODENAME") {
+        return name.to_owned();
+    }
+    let version = release.value("VERSION").unwrap_or_default();
+    if let Some((_, rest)) = version.split_once('(') {
+        return rest.trim_end_matches(')').to_owned();
+    }
+    version.split_once(", ").map_or_else(String::new, |(_, name)| name.to_owned())
+}
+
+fn number_or_text(part: &str) -> Value {
+    part.parse::<i64>().map_or_else(|_| part.into(), Value::Int)
+}
+
+/// What the packages of this system call the architecture.
+fn arch(family: &str, machine: &str) -> String {
+    let debian = match machine {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "i386" | "i486" | "i586" | "i686" => "i386",
+        "armv6l" | "armv7l" => "armhf",
+        "ppc64le" => "ppc64el",
+        other => other,
+    };
+    if family == "Debian" { debian.to_owned() } else { machine.to_owned() }
+}
+
+fn init(look: &Look) -> String {
+    if look.exists("/run/systemd/system") {
+        return "systemd".to_owned();
+    }
+    let cmdline = look.text("/proc/1/cmdline").unwrap_or_default();
+    let program = cmdline.split('\0').next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let known = match name {
+        "supervisord" | "dumb-init" | "tini" | "runit" | "my_init" | "openrc-init" => name,
+        "init" if look.exists("/sbin/openrc") || look.exists("/usr/sbin/openrc") => "openrc",
+        "init" if look.exists("/etc/inittab") => "sysvinit",
+        _ => "unknown",
+    };
+    known.to_owned()
+}
+
+/// Its version stands in the name of its library, which is faster to read than to ask the program.
+fn systemd(look: &Look) -> Option<Map> {
+    let multiarch = format!("/usr/lib/{}-linux-gnu/systemd", look.found("cpuarch"));
+    let folders = [multiarch.as_str(), "/usr/lib/systemd", "/lib/systemd", "/usr/lib64/systemd"];
+    let version = folders.iter().flat_map(|folder| look.names(folder)).find_map(|name| {
+        let rest = name.strip_prefix("libsystemd-shared-")?.strip_suffix(".so")?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        (!digits.is_empty()).then_some(digits)
+    })?;
+    Some(Map::from_iter([("version", version), ("features", String::new())]))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::exec::grains::collect;
+    use crate::exec::host::fake::Fake;
+    use crate::wire::value::{Map, Value, parse_json};
+
+    #[test]
+    fn systemd_is_known_by_its_library() {
+        let library = "/usr/lib/x86_64-linux-gnu/systemd/libsystemd-shared-252.so";
+        let host = Fake::new().file("/proc/sys/kernel/arch", "x86_64\n").file(library, "");
+        let grains = collect(&host, &Map::new());
+        assert_eq!(grains.at("systemd").and_then(|systemd| systemd.at("version")), Some(&"252".into()));
+        assert_eq!(collect(&Fake::new(), &Map::new()).at("systemd"), None);
+    }
+
+    #[test]
+    fn distributions_have_the_names_that_salt_gives_them() {
+        let table = parse_json(include_str!("../../../tests/data/os-release.json")).unwrap();
+        assert_eq!(table.as_list().unwrap().len(), 8);
+        for case in table.as_list().unwrap() {
+            let text = case.at("os-release").and_then(Value::as_str).unwrap();
+            let host = Fake::new().file("/etc/os-release", text).file("/proc/sys/kernel/arch", "x86_64\n");
+            let grains = collect(&host, &Map::new());
+            for (grain, expected) in case.at("grains").and_then(Value::as_map).unwrap().iter() {
+                assert_eq!(grains.at_value(grain), Some(expected), "{grain} of {text}");
+            }
+        }
+    }
+}

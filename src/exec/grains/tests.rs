@@ -1,0 +1,42 @@
+//! Grains as a whole: what is configured comes over what is found, and all of it is quick.
+
+use super::*;
+use crate::exec::host::Machine;
+use crate::exec::host::fake::Fake;
+use std::time::{Duration, Instant};
+
+#[test]
+fn configured_grains_come_over_what_is_found() {
+    let host = Fake::new().file("/etc/halite/grains", "role: file\nos: Mine\nlist: [1]\n");
+    let configured = Map::from_iter([("role", "option"), ("site", "eu")]);
+    let opts = Map::from_iter([
+        ("conf_file", Value::from("/etc/halite/minion")),
+        ("grains", configured.into()),
+        ("id", "m1".into()),
+    ]);
+    let grains = collect(&host, &opts);
+    assert_eq!((grains.str_at("role"), grains.str_at("site")), (Some("file"), Some("eu")));
+    assert_eq!((grains.str_at("os"), grains.str_at("id")), (Some("Mine"), Some("m1")));
+}
+
+#[test]
+fn a_broken_file_of_grains_does_not_keep_the_others() {
+    for text in ["[1, 2]", "a: [", "", "- x\n", "\0"] {
+        let host = Fake::new().file("/etc/salt/grains", text).file("/proc/sys/kernel/ostype", "Linux\n");
+        assert_eq!(collect(&host, &Map::new()).str_at("kernel"), Some("Linux"), "{text}");
+    }
+}
+
+#[test]
+fn this_machine_has_the_grains_that_states_rely_on_at_once() {
+    let begin = Instant::now();
+    let grains = collect(&Machine, &Map::from_iter([("id", "m1")]));
+    // A machine that tests share is slow at times; a command or a name that is asked for takes far longer.
+    assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
+    for name in
+        ["os", "os_family", "kernel", "kernelrelease", "nodename", "fqdn", "num_cpus", "mem_total", "ipv4", "path"]
+    {
+        assert!(grains.at(name).is_some_and(Value::truthy), "{name} is {:?}", grains.at(name));
+    }
+    assert_eq!(grains.str_at("kernel"), Some("Linux"));
+}

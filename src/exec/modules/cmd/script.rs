@@ -1,0 +1,186 @@
+//! `cmd.script`, `cmd.exec_code` and their kin: a program that first has to become a file.
+
+use super::options::{Errors, Options, Output};
+use crate::exec::host::Attributes;
+use crate::exec::modules::Run;
+use crate::exec::random;
+use crate::exec::{Ctx, Fault, Reply, Returned};
+use crate::record;
+use crate::wire::record::{Arguments, Keywords, Record};
+use crate::wire::value::{Map, Value};
+use std::path::{Path, PathBuf};
+
+record! {
+    /// Run a script and return its exit code and output.
+    ///
+    /// The script is copied beside where it runs, readable by its user alone, and removed afterwards.
+    ///
+    ///   salt '*' cmd.script /root/setup.sh 'one "two three"'
+    pub struct Script {
+        /// Where the script is: a path on the minion.
+        source: String,
+        /// Its arguments: a line that is split into words, or a list.
+        args: Value = (),
+        /// Options of cmd.run_all.
+        kwargs: Keywords,
+    }
+}
+
+record! {
+    /// Run a script and return its exit code.
+    ///
+    ///   salt '*' cmd.script_retcode /root/check.sh
+    pub struct ScriptRetcode {
+        /// Where the script is: a path on the minion.
+        source: String,
+        /// Its arguments: a line that is split into words, or a list.
+        args: Value = (),
+        /// Options of cmd.run_all.
+        kwargs: Keywords,
+    }
+}
+
+record! {
+    /// Run code of some language and return what it printed.
+    ///
+    ///   salt '*' cmd.exec_code perl 'print "cheese"'
+    pub struct ExecCode {
+        /// The interpreter: python3, perl, ruby, ...
+        lang: String,
+        /// The program text.
+        code: String,
+        /// The folder to run in.
+        cwd: Option<String> = (),
+        /// One argument, or a list of them.
+        args: Value = (),
+        /// Options of cmd.run_all.
+        kwargs: Keywords,
+    }
+}
+
+record! {
+    /// Run code of some language and return its exit code and output.
+    ///
+    ///   salt '*' cmd.exec_code_all perl 'print "cheese"' args='[a, b]'
+    pub struct ExecCodeAll {
+        /// The interpreter: python3, perl, ruby, ...
+        lang: String,
+        /// The program text.
+        code: String,
+        /// The folder to run in.
+        cwd: Option<String> = (),
+        /// One argument, or a list of them.
+        args: Value = (),
+        /// Options of cmd.run_all.
+        kwargs: Keywords,
+    }
+}
+
+impl Run for Script {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let (output, retcode) = script(ctx, &self.source, &self.args, self.kwargs.0)?;
+        Ok(Returned::from(output.shown()).with_retcode(retcode))
+    }
+}
+
+impl Run for ScriptRetcode {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let (output, retcode) = script(ctx, &self.source, &self.args, self.kwargs.0)?;
+        Ok(Returned::from(output.retcode).with_retcode(retcode))
+    }
+}
+
+impl Run for ExecCode {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let (output, retcode) = code(ctx, &self.lang, &self.code, self.cwd, &self.args, self.kwargs.0)?;
+        Ok(Returned::from(output.stdout).with_retcode(retcode))
+    }
+}
+
+impl Run for ExecCodeAll {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let (output, retcode) = code(ctx, &self.lang, &self.code, self.cwd, &self.args, self.kwargs.0)?;
+        Ok(Returned::from(output.shown()).with_retcode(retcode))
+    }
+}
+
+fn script(ctx: &Ctx, source: &str, args: &Value, mut keywords: Map) -> Result<(Output, i32), Fault> {
+    let path = source.strip_prefix("file://").unwrap_or(source);
+    if path.contains("://") {
+        return Err(Fault::execution(format!(
+            "'{source}': this version fetches no scripts, name a file of the minion"
+        )));
+    }
+    let text =
+        ctx.host.read(Path::new(path)).map_err(|error| Fault::execution(format!("cannot read {path}: {error}")))?;
+    let args = match args {
+        Value::Str(line) => super::words::split(line)
+            .map_err(|reason| Fault::invocation(format!("the arguments cannot be split into words: {reason}")))?,
+        other => words_of(other),
+    };
+    keywords.remove("template");
+    run_file(ctx, None, &text, args, keywords)
+}
+
+fn code(
+    ctx: &Ctx,
+    lang: &str,
+    code: &str,
+    cwd: Option<String>,
+    args: &Value,
+    mut keywords: Map,
+) -> Result<(Output, i32), Fault> {
+    if let Some(cwd) = cwd {
+        keywords.insert("cwd", cwd);
+    }
+    run_file(ctx, Some(lang), code.as_bytes(), words_of(args), keywords)
+}
+
+fn words_of(args: &Value) -> Vec<String> {
+    match args {
+        Value::Null => Vec::new(),
+        Value::List(items) => items.iter().map(Value::to_text).collect(),
+        other => vec![other.to_text()],
+    }
+}
+
+/// Writes the text to a file that only its user can read, runs it and removes it, whatever came of it.
+fn run_file(
+    ctx: &Ctx,
+    interpreter: Option<&str>,
+    text: &[u8],
+    args: Vec<String>,
+    mut keywords: Map,
+) -> Result<(Output, i32), Fault> {
+    let path = free_name(ctx);
+    let command = interpreter.map(str::to_owned).into_iter().chain([path.to_string_lossy().into_owned()]).chain(args);
+    keywords.insert("cmd", Value::list(command));
+    keywords.insert("python_shell", false);
+    let options = Options::bind(Arguments::keywords(keywords))
+        .map_err(|error| Fault::Arguments { fun: ctx.call.fun.clone(), error })?;
+    let uid = match &options.runas {
+        Some(name) => match ctx.host.user(name) {
+            Ok(Some(user)) => Some(user.uid),
+            _ => return Err(Fault::execution(format!("User '{name}' is not available"))),
+        },
+        None => None,
+    };
+    let cannot = |error: std::io::Error| Fault::execution(format!("cannot write {}: {error}", path.display()));
+    ctx.host.write(&path, text, Attributes { mode: Some(0o500), uid, gid: None }).map_err(cannot)?;
+    let output = options.execute(ctx, Errors::Apart);
+    if let Err(error) = ctx.host.remove(&path) {
+        log::error!("the script {} stays behind: {error}", path.display());
+    }
+    let mut output = output?;
+    let retcode = options.retcode(&output);
+    if options.hide_output {
+        (output.stdout, output.stderr) = (String::new(), String::new());
+    }
+    Ok((output, retcode))
+}
+
+/// A name that nobody can guess, in the folder for temporary files.
+fn free_name(ctx: &Ctx) -> PathBuf {
+    let folder = ctx.host.env("TMPDIR").filter(|folder| folder.starts_with('/')).unwrap_or_else(|| "/tmp".to_owned());
+    Path::new(&folder).join(format!("halite-{:016x}{:016x}", random::bits(), random::bits()))
+}

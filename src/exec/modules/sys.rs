@@ -1,0 +1,167 @@
+//! `sys.*`: what functions there are, and how they are called.
+
+use super::{MODULES, Module, Run, find, function, names};
+use crate::exec::target::fnmatch::Pattern;
+use crate::exec::{Ctx, Reply};
+use crate::record;
+use crate::wire::record::{Field, Keywords, Kind, Rest};
+use crate::wire::value::{Map, Value};
+
+pub const MODULE: Module = Module {
+    name: "sys",
+    doc: "Shows the functions of this minion, their documentation and arguments.",
+    functions: &[
+        function::<Argspec>("argspec").inline(),
+        function::<Doc>("doc").inline(),
+        function::<ListFunctions>("list_functions").inline(),
+        function::<ListModules>("list_modules").inline(),
+        function::<ReloadModules>("reload_modules"),
+    ],
+};
+
+record! {
+    /// Shows the documentation of functions.
+    ///
+    ///   salt '*' sys.doc test.ping
+    ///   salt '*' sys.doc test 'cmd.run*'
+    pub struct Doc {
+        /// Modules, functions or patterns; without any: all.
+        args: Rest,
+    }
+}
+
+impl Run for Doc {
+    fn run(self, _: &Ctx) -> Reply {
+        let docs = chosen(&self.args).filter_map(|name| find(&name).map(|function| (name, function.doc())));
+        Ok(docs.collect::<Map>().into())
+    }
+}
+
+record! {
+    /// Shows the arguments of functions: their names, the defaults of the last of them, and whether any others are taken.
+    ///
+    ///   salt '*' sys.argspec test.fib
+    pub struct Argspec {
+        /// A module, a function or a pattern.
+        module: String = "",
+    }
+}
+
+impl Run for Argspec {
+    fn run(self, _: &Ctx) -> Reply {
+        let wanted = Rest(vec![self.module.into()]);
+        let specs = chosen(&wanted).filter_map(|name| find(&name).map(|function| (name, spec(function.info.fields))));
+        Ok(specs.collect::<Map>().into())
+    }
+}
+
+record! {
+    /// Lists functions.
+    ///
+    ///   salt '*' sys.list_functions
+    ///   salt '*' sys.list_functions test 'cmd.run*'
+    pub struct ListFunctions {
+        /// Modules, functions or patterns; without any: all.
+        args: Rest,
+        kwargs: Keywords,
+    }
+}
+
+impl Run for ListFunctions {
+    fn run(self, _: &Ctx) -> Reply {
+        Ok(Value::list(chosen(&self.args)).into())
+    }
+}
+
+record! {
+    /// Lists modules.
+    ///
+    ///   salt '*' sys.list_modules 's*'
+    pub struct ListModules {
+        /// Names or patterns; without any: all.
+        args: Rest,
+    }
+}
+
+impl Run for ListModules {
+    fn run(self, _: &Ctx) -> Reply {
+        let patterns: Vec<Pattern> = self.args.0.iter().map(|pattern| Pattern::new(&pattern.to_text())).collect();
+        let is_wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
+        Ok(Value::list(MODULES.iter().map(|module| module.name).filter(|name| is_wanted(name))).into())
+    }
+}
+
+record! {
+    /// Has the minion load its modules anew.
+    ///
+    ///   salt '*' sys.reload_modules
+    pub struct ReloadModules {}
+}
+
+impl Run for ReloadModules {
+    fn run(self, ctx: &Ctx) -> Reply {
+        ctx.master.tell_minion("module_refresh", Map::new())?;
+        Ok(true.into())
+    }
+}
+
+/// The functions that were asked for: `sys` is a module (and not `sysctl`), `sys.doc` a function, `s*` a pattern.
+fn chosen(wanted: &Rest) -> impl Iterator<Item = String> {
+    let patterns: Vec<Pattern> = wanted
+        .0
+        .iter()
+        .map(Value::to_text)
+        .filter(|name| !name.is_empty())
+        .map(|name| match name.contains(['*', '.']) && !name.ends_with('.') {
+            true => Pattern::new(&name),
+            false => Pattern::new(&format!("{}.*", name.trim_end_matches('.'))),
+        })
+        .collect();
+    names().filter(move |name| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name)))
+}
+
+fn spec(fields: &[Field]) -> Map {
+    let named: Vec<&Field> = fields.iter().filter(|field| !matches!(field.kind, Kind::Rest | Kind::Keywords)).collect();
+    let defaults: Vec<Value> = named.iter().filter_map(|field| field.default.map(|default| default())).collect();
+    let has = |kind: Kind| if fields.iter().any(|field| field.kind == kind) { Value::Bool(true) } else { Value::Null };
+    let or_none = |items: Vec<Value>| if items.is_empty() { Value::Null } else { Value::List(items) };
+    let mut spec = Map::new();
+    spec.insert("args", or_none(named.iter().map(|field| field.name().into()).collect()));
+    spec.insert("defaults", or_none(defaults));
+    spec.insert("varargs", has(Kind::Rest));
+    spec.insert("kwargs", has(Kind::Keywords));
+    spec
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::exec::context::NoMaster;
+    use crate::exec::modules::call;
+    use crate::exec::modules::tests::World;
+    use crate::wire::record::Arguments;
+    use crate::wire::value::{Value, parse_json};
+
+    fn value(fun: &str, arguments: Arguments) -> Value {
+        call(&World::new().ctx(&NoMaster), fun, arguments).unwrap().value
+    }
+
+    #[test]
+    fn functions_are_found_by_module_name_and_pattern() {
+        assert_eq!(value("sys.list_functions", Arguments::positional(["sys.doc"])), Value::list(["sys.doc"]));
+        let of_module = value("sys.list_functions", Arguments::positional(["sys"]));
+        assert_eq!(of_module.as_list().unwrap().len(), 5);
+        assert_eq!(value("sys.list_functions", Arguments::positional(["sys."])), of_module);
+        assert_eq!(value("sys.list_functions", Arguments::positional(["nothing"])), Value::List(Vec::new()));
+        assert_eq!(value("sys.list_modules", Arguments::positional(["cm*"])), Value::list(["cmd"]));
+    }
+
+    #[test]
+    fn a_function_tells_how_it_is_called() {
+        let expected = r#"{"test.fib": {"args": ["num"], "defaults": null, "varargs": null, "kwargs": null}}"#;
+        assert_eq!(value("sys.argspec", Arguments::positional(["test.fib"])), parse_json(expected).unwrap());
+        let expected = r#"{"test.arg": {"args": null, "defaults": null, "varargs": true, "kwargs": true}}"#;
+        assert_eq!(value("sys.argspec", Arguments::positional(["test.arg"])), parse_json(expected).unwrap());
+        let doc = value("sys.doc", Arguments::positional(["test.sleep"]));
+        assert!(doc.at("test.sleep").unwrap().to_text().contains("\nlength\n    Seconds.\n"));
+    }
+}
