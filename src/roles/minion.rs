@@ -11,6 +11,7 @@ pub mod settings;
 pub mod spool;
 mod stand;
 pub mod start;
+mod supervisor;
 mod work;
 pub mod worker;
 
@@ -18,7 +19,7 @@ use crate::exec::jid::Jid;
 use crate::exec::jobs::{Jobs, boot_id};
 use crate::keys::Identity;
 use crate::wire::cbor::Bytes;
-use crate::wire::link::Transport;
+use crate::wire::link::{Local, Transport};
 use crate::wire::message::{Answer, Ask, Event};
 use crate::wire::nng::Server;
 use crate::wire::seal;
@@ -27,7 +28,7 @@ use channel::Channel;
 use local::{LocalDoor, MinionAnswer, MinionAsk};
 use settings::Settings;
 use smol::LocalExecutor;
-use smol::channel::{Receiver, Sender, unbounded};
+use smol::channel::{Receiver, Sender, bounded, unbounded};
 use spool::Spool;
 use stand::Freshness;
 use std::cell::RefCell;
@@ -48,6 +49,8 @@ pub struct Minion {
     freshness: RefCell<Freshness>,
     background: Arc<worker::Background>,
     events: Sender<Event>,
+    /// Somebody on this host wants the daemon to start anew.
+    restarts: (Sender<()>, Receiver<()>),
     boot: String,
 }
 
@@ -79,6 +82,7 @@ impl Minion {
                 pillar: Map::new(),
             }),
             events,
+            restarts: bounded(1),
             boot,
         });
         let local = match &settings.sock_dir {
@@ -101,6 +105,14 @@ impl Minion {
     /// Fires an event on the master's bus, sooner or later.
     pub fn fire(&self, tag: &str, data: Map) {
         let _ = self.events.try_send(Event { tag: tag.to_owned(), data });
+    }
+
+    /// Ready when the daemon is asked to start anew.
+    pub fn restart_asked(&self) -> Local<()> {
+        let asked = self.restarts.1.clone();
+        Box::pin(async move {
+            let _ = asked.recv().await;
+        })
     }
 
     /// Tells each master that it meets who is there: grains first, then the start.
@@ -144,6 +156,10 @@ impl Minion {
             }
             MinionAsk::Tell(event) => {
                 log::info!("local event {}", event.tag);
+                MinionAnswer::Done
+            }
+            MinionAsk::Restart => {
+                let _ = self.restarts.0.try_send(());
                 MinionAnswer::Done
             }
             MinionAsk::Return(ret) => match self.channel.ask_until_answered(&Ask::Return(ret)).await {
