@@ -1,9 +1,15 @@
 //! Programs that ask the master on its own host: `salt`, `salt-run` and the key tool, over `master.ipc`.
 
+mod archive;
+mod fleet;
 pub mod gather;
+pub mod run;
 pub mod salt;
 
-use super::cli::Exit;
+use super::cli::display::DisplayError;
+use super::cli::options::{Common, Logging};
+use super::cli::{Exit, Stop};
+use super::config::{Config, ConfigError, MasterOptions, Role, Surroundings};
 use super::master::local;
 use crate::wire::cbor;
 use crate::wire::link::{Link, LinkError};
@@ -55,6 +61,55 @@ impl ClientError {
             ClientError::Malformed(_) => Exit::Internal,
         }
     }
+}
+
+/// Why a command could not be carried out: the sentence for its user, and the exit code.
+#[derive(Debug)]
+struct Trouble {
+    message: String,
+    exit: Exit,
+}
+
+fn trouble(exit: Exit, message: impl std::fmt::Display) -> Trouble {
+    Trouble { message: message.to_string(), exit }
+}
+
+impl From<ClientError> for Trouble {
+    fn from(error: ClientError) -> Trouble {
+        trouble(error.exit(), error)
+    }
+}
+
+impl From<DisplayError> for Trouble {
+    fn from(error: DisplayError) -> Trouble {
+        trouble(Exit::CannotCreate, error)
+    }
+}
+
+impl From<ConfigError> for Trouble {
+    fn from(error: ConfigError) -> Trouble {
+        trouble(Exit::Configuration, error)
+    }
+}
+
+impl From<Stop> for Trouble {
+    fn from(stop: Stop) -> Trouble {
+        trouble(stop.exit(), stop)
+    }
+}
+
+/// The master's configuration, with the log begun as it and the command line say.
+fn configured(common: &Common, logging: &Logging) -> Result<(Config, MasterOptions), Trouble> {
+    let around = Surroundings::of_process(common.config_dir.clone());
+    let config = Config::load(Role::Master, &around)?;
+    super::logging::start(&config, logging);
+    let options = config.master()?;
+    Ok((config, options))
+}
+
+/// Who called sudo: a job carries the name.
+fn sudo_user() -> Option<String> {
+    std::env::var("SUDO_USER").ok().filter(|user| !user.is_empty())
 }
 
 impl Client {
