@@ -1,5 +1,9 @@
 //! Tests of the whole: each module says what it shows.
 
+/// Real masters and minions, for the others to use.
+mod fleet;
+/// From the command to every target's end.
+mod jobs;
 /// Who may import whom.
 mod layers;
 /// The binary as users meet it.

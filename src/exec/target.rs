@@ -12,6 +12,7 @@ mod pattern;
 pub use grain::DELIMITER;
 
 use crate::wire::value::{Map, Value};
+use indexmap::IndexSet;
 use pattern::Pattern;
 
 /// Which minions a job is for.
@@ -56,7 +57,7 @@ impl std::error::Error for TargetError {}
 #[derive(Clone, Debug)]
 enum Expression {
     Id(Pattern),
-    List(Vec<String>),
+    List(IndexSet<String>),
     Grain(grain::Path),
     Pillar(grain::Path),
     Address(address::Network),
@@ -110,7 +111,7 @@ impl Target {
     }
 
     /// The ids that the target names one by one, known or not; nothing when it is a pattern or an expression.
-    pub fn named(&self) -> Option<&[String]> {
+    pub fn named(&self) -> Option<&IndexSet<String>> {
         match &self.0 {
             Expression::List(ids) => Some(ids),
             _ => None,
@@ -156,7 +157,7 @@ impl Expression {
     fn matches(&self, minion: &Minion) -> bool {
         match self {
             Expression::Id(pattern) => pattern.matches(minion.id),
-            Expression::List(ids) => ids.iter().any(|id| id == minion.id),
+            Expression::List(ids) => ids.contains(minion.id),
             Expression::Grain(path) => path.matches(minion.grains),
             Expression::Pillar(path) => path.matches(minion.pillar),
             Expression::Address(network) => network.has(minion.grains),

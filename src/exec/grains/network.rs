@@ -47,7 +47,7 @@ fn entry(line: &str) -> Option<(IpAddr, Vec<&str>)> {
 
 fn addresses(look: &Look) -> Map {
     let all = look.host.addresses().unwrap_or_default();
-    let mut interfaces: Vec<String> = look.names("/sys/class/net");
+    let mut interfaces = interfaces(look);
     for address in &all {
         if !interfaces.contains(&address.interface) {
             interfaces.push(address.interface.clone());
@@ -83,6 +83,16 @@ fn addresses(look: &Look) -> Map {
     grains.insert("ipv4", Value::list(v4.iter().map(Ipv4Addr::to_string)));
     grains.insert("ipv6", Value::list(v6.iter().map(Ipv6Addr::to_string)));
     grains
+}
+
+/// In the kernel's order, the loopback first.
+fn interfaces(look: &Look) -> Vec<String> {
+    let mut names = look.names("/sys/class/net");
+    names.sort_by_key(|name| {
+        let index = look.line(&format!("/sys/class/net/{name}/ifindex"));
+        index.and_then(|index| index.parse().ok()).unwrap_or(u32::MAX)
+    });
+    names
 }
 
 /// What `/etc/resolv.conf` says.
@@ -171,14 +181,19 @@ mod tests {
     fn addresses_are_sorted_as_numbers_and_interfaces_without_any_are_shown() {
         let host = Fake::new()
             .file("/sys/class/net/eth0/address", "02:fc:00:00:00:01\n")
+            .file("/sys/class/net/eth0/ifindex", "2\n")
             .file("/sys/class/net/dummy0/address", "\n")
+            .file("/sys/class/net/dummy0/ifindex", "3\n")
             .address("eth0", "192.0.2.10")
             .address("eth0", "192.0.2.9")
             .address("lo", "127.0.0.1")
             .address("eth0", "fd00::2");
         let grains = collect(&host, &Map::new());
         assert_eq!(grains.at("ipv4"), Some(&Value::list(["127.0.0.1", "192.0.2.9", "192.0.2.10"])));
-        assert_eq!(grains.at("ip4_interfaces").unwrap().at("dummy0"), Some(&Value::List(Vec::new())));
+        assert_eq!(
+            grains.at("ip4_interfaces").unwrap().to_json(),
+            r#"{"eth0": ["192.0.2.10", "192.0.2.9"], "dummy0": [], "lo": ["127.0.0.1"]}"#
+        );
         assert_eq!(
             grains.at("ip_interfaces").unwrap().at("eth0"),
             Some(&Value::list(["192.0.2.10", "192.0.2.9", "fd00::2"]))

@@ -170,7 +170,8 @@ fn init(look: &Look) -> String {
 
 /// Its version stands in the name of its library, which is faster to read than to ask the program.
 fn systemd(look: &Look) -> Option<Map> {
-    let folders = ["/usr/lib/systemd", "/lib/systemd", "/usr/lib64/systemd"];
+    let multiarch = format!("/usr/lib/{}-linux-gnu/systemd", look.found("cpuarch"));
+    let folders = [multiarch.as_str(), "/usr/lib/systemd", "/lib/systemd", "/usr/lib64/systemd"];
     let version = folders.iter().flat_map(|folder| look.names(folder)).find_map(|name| {
         let rest = name.strip_prefix("libsystemd-shared-")?.strip_suffix(".so")?;
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -186,8 +187,18 @@ mod tests {
     use crate::wire::value::{Map, Value, parse_json};
 
     #[test]
+    fn systemd_is_known_by_its_library() {
+        let library = "/usr/lib/x86_64-linux-gnu/systemd/libsystemd-shared-252.so";
+        let host = Fake::new().file("/proc/sys/kernel/arch", "x86_64\n").file(library, "");
+        let grains = collect(&host, &Map::new());
+        assert_eq!(grains.at("systemd").and_then(|systemd| systemd.at("version")), Some(&"252".into()));
+        assert_eq!(collect(&Fake::new(), &Map::new()).at("systemd"), None);
+    }
+
+    #[test]
     fn distributions_have_the_names_that_salt_gives_them() {
         let table = parse_json(include_str!("../../../tests/data/os-release.json")).unwrap();
+        assert_eq!(table.as_list().unwrap().len(), 8);
         for case in table.as_list().unwrap() {
             let text = case.at("os-release").and_then(Value::as_str).unwrap();
             let host = Fake::new().file("/etc/os-release", text).file("/proc/sys/kernel/arch", "x86_64\n");

@@ -24,9 +24,10 @@ fn container(look: &Look) -> Option<Found> {
     let holds = |words: &[&str]| words.iter().any(|word| group.contains(word));
     if look.exists("/run/.containerenv") || told == "podman" || holds(&["libpod"]) {
         Some(("container", Some("Podman")))
-    } else if look.exists("/.dockerenv") || told == "docker" || holds(&[":/docker", "/docker/", ":/docker-ce"]) {
-        Some(("container", Some("Docker")))
-    } else if holds(&[":/kubepods", "kubepods.slice"]) {
+    } else if look.exists("/.dockerenv")
+        || told == "docker"
+        || holds(&[":/docker", "/docker/", ":/kubepods", "kubepods.slice"])
+    {
         Some(("container", Some("Docker")))
     } else if told == "lxc" || holds(&[":/lxc", "lxc.payload"]) {
         Some(("container", Some("LXC")))

@@ -78,3 +78,24 @@ pub fn adopt(number: RawFd) -> io::Result<OwnedFd> {
     rustix::io::fcntl_setfd(&handle, rustix::io::FdFlags::CLOEXEC)?;
     Ok(handle)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::IntoRawFd;
+
+    #[test]
+    fn an_adopted_handle_does_not_reach_our_children() {
+        let handle = std::fs::File::open("/proc/self/stat").unwrap();
+        rustix::io::fcntl_setfd(&handle, rustix::io::FdFlags::empty()).unwrap();
+        let handle = adopt(handle.into_raw_fd()).unwrap();
+        assert!(rustix::io::fcntl_getfd(&handle).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
+    }
+
+    #[test]
+    fn a_number_that_is_no_handle_is_refused() {
+        assert!(adopt(0).is_err());
+        assert!(adopt(-1).is_err());
+        assert!(adopt(1_000_000).is_err());
+    }
+}

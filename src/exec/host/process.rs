@@ -90,7 +90,9 @@ fn prepare(command: &Command) -> io::Result<std::process::Command> {
 }
 
 fn identity(command: &Command) -> Identity {
-    let user = command.runas.as_ref();
+    let me = rustix::process::geteuid();
+    // A minion that is not root may still be asked to run as its own user: there is nothing to change then.
+    let user = command.runas.as_ref().filter(|user| me.is_root() || user.uid != me.as_raw());
     let groups = match command.group {
         Some(group) => Some(vec![group]),
         None => user.map(|user| user.groups.clone()),

@@ -44,7 +44,7 @@ impl Record for RunStdoutMixed {
         doc: &[
             " Run a command and return what it printed, errors too.",
             "",
-            "     salt '*' cmd.run 'ls -l | head -n 3' cwd=/etc",
+            "   salt '*' cmd.run 'ls -l | head -n 3' cwd=/etc",
         ],
         fields: FIELDS.fields,
     };
@@ -65,11 +65,7 @@ pub struct RunStdout(Options);
 
 impl Record for RunStdout {
     const INFO: &'static Info = &Info {
-        doc: &[
-            " Run a command and return its standard output.",
-            "",
-            "     salt '*' cmd.run_stdout 'ls -l | head -n 3'",
-        ],
+        doc: &[" Run a command and return its standard output.", "", "   salt '*' cmd.run_stdout 'ls -l | head -n 3'"],
         fields: FIELDS.fields,
     };
 
@@ -92,7 +88,7 @@ impl Record for Shell {
         doc: &[
             " Have a shell run a command, whoever calls, and return what it printed.",
             "",
-            "     salt '*' cmd.shell 'echo $((1 + 2)) | cat'",
+            "   salt '*' cmd.shell 'echo $((1 + 2)) | cat'",
         ],
         fields: FIELDS.fields,
     };
@@ -113,7 +109,7 @@ pub struct RunStderr(Options);
 
 impl Record for RunStderr {
     const INFO: &'static Info = &Info {
-        doc: &[" Run a command and return its standard error.", "", "     salt '*' cmd.run_stderr 'ls /nowhere'"],
+        doc: &[" Run a command and return its standard error.", "", "   salt '*' cmd.run_stderr 'ls /nowhere'"],
         fields: FIELDS.fields,
     };
 
@@ -139,7 +135,7 @@ impl Record for RunAll {
         doc: &[
             " Run a command and return its pid, exit code, standard output and standard error.",
             "",
-            "     salt '*' cmd.run_all 'ls -l /etc'",
+            "   salt '*' cmd.run_all 'ls -l /etc'",
         ],
         fields: FIELDS.fields,
     };
@@ -168,7 +164,7 @@ impl Record for RunBg {
         doc: &[
             " Start a command and return its pid without waiting for it. Its output goes nowhere.",
             "",
-            "     salt '*' cmd.run_bg 'sleep 300' cwd=/tmp",
+            "   salt '*' cmd.run_bg 'sleep 300' cwd=/tmp",
         ],
         fields: FIELDS.fields,
     };
@@ -190,7 +186,7 @@ pub struct Retcode(Options);
 
 impl Record for Retcode {
     const INFO: &'static Info = &Info {
-        doc: &[" Run a command and return its exit code.", "", "     salt '*' cmd.retcode 'test -e /etc/passwd'"],
+        doc: &[" Run a command and return its exit code.", "", "   salt '*' cmd.retcode 'test -e /etc/passwd'"],
         fields: FIELDS.fields,
     };
 
@@ -220,7 +216,7 @@ fn stdout(options: &Options, ctx: &Ctx, errors: Errors) -> Reply {
 record! {
     /// Return the path of a program, None where there is none.
     ///
-    ///     salt '*' cmd.which cat
+    ///   salt '*' cmd.which cat
     pub struct Which {
         /// The program's name.
         cmd: String,
@@ -236,7 +232,7 @@ impl Run for Which {
 record! {
     /// Return the path of the first of some programs that is there.
     ///
-    ///     salt '*' cmd.which_bin '[pip3, pip]'
+    ///   salt '*' cmd.which_bin '[pip3, pip]'
     pub struct WhichBin {
         /// The programs' names.
         cmds: Vec<String>,
@@ -252,7 +248,7 @@ impl Run for WhichBin {
 record! {
     /// Return whether a program is there.
     ///
-    ///     salt '*' cmd.has_exec cat
+    ///   salt '*' cmd.has_exec cat
     pub struct HasExec {
         /// The program's name.
         cmd: String,
@@ -272,7 +268,7 @@ fn path_of(ctx: &Ctx, program: &str) -> Option<String> {
 record! {
     /// Write a text to a terminal.
     ///
-    ///     salt '*' cmd.tty pts3 'The host goes down at noon'
+    ///   salt '*' cmd.tty pts3 'The host goes down at noon'
     pub struct Tty {
         /// The terminal: tty0, pts3.
         device: String,
@@ -305,7 +301,7 @@ impl Run for Tty {
 record! {
     /// List the shells of the host, from /etc/shells.
     ///
-    ///     salt '*' cmd.shells
+    ///   salt '*' cmd.shells
     pub struct Shells {}
 }
 

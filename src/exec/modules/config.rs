@@ -35,7 +35,7 @@ fn master(ctx: &Ctx) -> Map {
 record! {
     /// Looks a value up in the minion's configuration, then its grains, its pillar, and the master's configuration.
     ///
-    ///     salt '*' config.get pkg:apache default=httpd
+    ///   salt '*' config.get pkg:apache default=httpd
     pub struct Get {
         /// The path of the value: keys, and indices of lists, with the delimiter between them.
         key: String,
@@ -113,8 +113,8 @@ pub fn merge_into(all: &mut Map, over: &Map) {
 record! {
     /// Looks an option up by its whole name, in the order of config.get.
     ///
-    ///     salt '*' config.option redis.host
-    ///     salt '*' config.option 'hosts.*' wildcard=True
+    ///   salt '*' config.option redis.host
+    ///   salt '*' config.option 'hosts.*' wildcard=True
     pub struct Opt {
         /// The option's name, or with `wildcard` a pattern.
         value: String,
@@ -167,7 +167,7 @@ impl Run for Opt {
 record! {
     /// Looks an option up like config.option, and merges what configuration, master and pillar have of it.
     ///
-    ///     salt '*' config.merge schedule
+    ///   salt '*' config.merge schedule
     pub struct Merge {
         /// The option's name.
         value: String,
@@ -213,7 +213,7 @@ impl Run for Merge {
 record! {
     /// Shows the options whose names begin with a word and a dot.
     ///
-    ///     salt '*' config.dot_vals mysql
+    ///   salt '*' config.dot_vals mysql
     pub struct DotVals {
         /// The word.
         value: String,
@@ -235,7 +235,7 @@ impl Run for DotVals {
 record! {
     /// Shows how files are backed up: the argument, else the option `backup_mode`.
     ///
-    ///     salt '*' config.backup_mode
+    ///   salt '*' config.backup_mode
     pub struct BackupMode {
         /// A mode that comes before the option.
         backup: String = "",
@@ -254,7 +254,7 @@ impl Run for BackupMode {
 record! {
     /// Writes a file mode the way that file functions do: four digits, without quotes.
     ///
-    ///     salt '*' config.manage_mode 644
+    ///   salt '*' config.manage_mode 644
     pub struct ManageMode {
         /// The mode.
         mode: Value,
@@ -275,7 +275,7 @@ impl Run for ManageMode {
 record! {
     /// Shows whether files can be fetched from such an address.
     ///
-    ///     salt '*' config.valid_fileproto salt://path/to/file
+    ///   salt '*' config.valid_fileproto salt://path/to/file
     pub struct ValidFileproto {
         /// The address.
         uri: String,

@@ -15,7 +15,7 @@ pub const MODULE: Module = Module {
 record! {
     /// Tells the daemon of this minion something. The event does not leave the host.
     ///
-    ///     salt '*' event.fire '{stuff: things}' my/tag
+    ///   salt '*' event.fire '{stuff: things}' my/tag
     pub struct Fire {
         /// The event's data.
         data: Map,
@@ -34,7 +34,7 @@ impl Run for Fire {
 record! {
     /// Puts an event on the master's bus; True when the master has taken it.
     ///
-    ///     salt '*' event.fire_master '{stuff: things}' my/tag
+    ///   salt '*' event.fire_master '{stuff: things}' my/tag
     pub struct FireMaster {
         /// The event's data.
         data: Value,
@@ -62,8 +62,8 @@ impl Run for FireMaster {
 record! {
     /// Puts an event on the master's bus, with as much of the minion in it as is asked for.
     ///
-    ///     salt '*' event.send my/tag '{foo: bar}'
-    ///     salt '*' event.send my/tag foo=bar with_grains='[os, id]'
+    ///   salt '*' event.send my/tag '{foo: bar}'
+    ///   salt '*' event.send my/tag foo=bar with_grains='[os, id]'
     pub struct Send {
         /// The event's tag.
         tag: String,

@@ -43,8 +43,8 @@ fn traverse<'a>(ctx: &'a Ctx, key: &str, delimiter: &str) -> Result<Option<&'a V
 record! {
     /// Looks up a grain, also inside others.
     ///
-    ///     salt '*' grains.get pkg:apache default=none
-    ///     salt '*' grains.fetch os
+    ///   salt '*' grains.get pkg:apache default=none
+    ///   salt '*' grains.fetch os
     pub struct Get {
         /// The path of the grain.
         key: String,
@@ -66,7 +66,7 @@ impl Run for Get {
 record! {
     /// Shows whether there is such a grain.
     ///
-    ///     salt '*' grains.has_value pkg:apache
+    ///   salt '*' grains.has_value pkg:apache
     pub struct HasValue {
         /// The path of the grain.
         key: String,
@@ -82,7 +82,7 @@ impl Run for HasValue {
 record! {
     /// Shows whether a grain, as text, is this value.
     ///
-    ///     salt '*' grains.equals fqdn host.example.org
+    ///   salt '*' grains.equals fqdn host.example.org
     pub struct Equals {
         /// The path of the grain.
         key: String,
@@ -101,7 +101,7 @@ impl Run for Equals {
 record! {
     /// Shows some grains.
     ///
-    ///     salt '*' grains.item os osrelease
+    ///   salt '*' grains.item os osrelease
     pub struct Item {
         /// Their paths.
         args: Rest,
@@ -130,7 +130,7 @@ impl Run for Item {
 record! {
     /// Shows all grains.
     ///
-    ///     salt '*' grains.items
+    ///   salt '*' grains.items
     pub struct Items {
         /// Put words in the place of what tells which machine this is.
         sanitize: bool = false,
@@ -166,7 +166,7 @@ fn sanitize(grains: &mut Map) {
 record! {
     /// Lists the names of the grains.
     ///
-    ///     salt '*' grains.ls
+    ///   salt '*' grains.ls
     pub struct Ls {}
 }
 
@@ -181,7 +181,7 @@ impl Run for Ls {
 record! {
     /// Picks from a map what a grain's value says: the first key that, as a pattern, fits it.
     ///
-    ///     salt '*' grains.filter_by '{Debian: {pkg: apache2}, RedHat: {pkg: httpd}}'
+    ///   salt '*' grains.filter_by '{Debian: {pkg: apache2}, RedHat: {pkg: httpd}}'
     pub struct FilterBy {
         /// The map.
         lookup_dict: Map,

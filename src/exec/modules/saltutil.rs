@@ -37,7 +37,7 @@ const SIGTERM: i64 = 15;
 record! {
     /// Lists the jobs that this minion works on, but for the one that asks.
     ///
-    ///     salt '*' saltutil.running
+    ///   salt '*' saltutil.running
     pub struct RunningJobs {}
 }
 
@@ -50,7 +50,7 @@ impl Run for RunningJobs {
 record! {
     /// Lists the jobs that run a function.
     ///
-    ///     salt '*' saltutil.is_running state.apply
+    ///   salt '*' saltutil.is_running state.apply
     pub struct IsRunning {
         /// The function, or a pattern.
         fun: String,
@@ -66,7 +66,7 @@ impl Run for IsRunning {
 record! {
     /// Shows a job if this minion works on it.
     ///
-    ///     salt '*' saltutil.find_job 20261129205033700833
+    ///   salt '*' saltutil.find_job 20261129205033700833
     pub struct FindJob {
         /// The job.
         jid: String,
@@ -83,7 +83,7 @@ impl Run for FindJob {
 record! {
     /// Sends a signal to the processes of a job.
     ///
-    ///     salt '*' saltutil.signal_job 20261129205033700833 15
+    ///   salt '*' saltutil.signal_job 20261129205033700833 15
     pub struct SignalJob {
         /// The job.
         jid: String,
@@ -101,7 +101,7 @@ impl Run for SignalJob {
 record! {
     /// Asks a job to end (SIGTERM).
     ///
-    ///     salt '*' saltutil.term_job 20261129205033700833
+    ///   salt '*' saltutil.term_job 20261129205033700833
     pub struct TermJob {
         /// The job.
         jid: String,
@@ -117,7 +117,7 @@ impl Run for TermJob {
 record! {
     /// Ends a job at once (SIGKILL).
     ///
-    ///     salt '*' saltutil.kill_job 20261129205033700833
+    ///   salt '*' saltutil.kill_job 20261129205033700833
     pub struct KillJob {
         /// The job.
         jid: String,
@@ -133,7 +133,7 @@ impl Run for KillJob {
 record! {
     /// Sends a signal to all jobs but the one that asks.
     ///
-    ///     salt '*' saltutil.signal_all_jobs 15
+    ///   salt '*' saltutil.signal_all_jobs 15
     pub struct SignalAllJobs {
         /// The signal's number.
         sig: i64,
@@ -149,7 +149,7 @@ impl Run for SignalAllJobs {
 record! {
     /// Asks all jobs but the one that asks to end (SIGTERM).
     ///
-    ///     salt '*' saltutil.term_all_jobs
+    ///   salt '*' saltutil.term_all_jobs
     pub struct TermAllJobs {}
 }
 
@@ -162,7 +162,7 @@ impl Run for TermAllJobs {
 record! {
     /// Ends all jobs but the one that asks at once (SIGKILL).
     ///
-    ///     salt '*' saltutil.kill_all_jobs
+    ///   salt '*' saltutil.kill_all_jobs
     pub struct KillAllJobs {}
 }
 
@@ -175,7 +175,7 @@ impl Run for KillAllJobs {
 record! {
     /// Has the minion read its grains again, and its pillar, which may hang on them.
     ///
-    ///     salt '*' saltutil.refresh_grains
+    ///   salt '*' saltutil.refresh_grains
     pub struct RefreshGrains {
         /// Whether the pillar is read again too.
         refresh_pillar: bool = true,
@@ -197,7 +197,7 @@ impl Run for RefreshGrains {
 record! {
     /// Has the minion fetch its pillar again.
     ///
-    ///     salt '*' saltutil.refresh_pillar
+    ///   salt '*' saltutil.refresh_pillar
     pub struct RefreshPillar {
         /// Whether to wait until it is there.
         wait: bool = false,
@@ -222,7 +222,7 @@ impl Run for RefreshPillar {
 record! {
     /// Has the minion load its modules again.
     ///
-    ///     salt '*' saltutil.refresh_modules
+    ///   salt '*' saltutil.refresh_modules
     pub struct RefreshModules {
         /// `async`: taken, not used.
         kwargs: Keywords,
@@ -239,7 +239,7 @@ impl Run for RefreshModules {
 record! {
     /// Has the minion read its beacons again.
     ///
-    ///     salt '*' saltutil.refresh_beacons
+    ///   salt '*' saltutil.refresh_beacons
     pub struct RefreshBeacons {}
 }
 
@@ -253,7 +253,7 @@ impl Run for RefreshBeacons {
 record! {
     /// Has the minion load its matchers again.
     ///
-    ///     salt '*' saltutil.refresh_matchers
+    ///   salt '*' saltutil.refresh_matchers
     pub struct RefreshMatchers {}
 }
 
@@ -267,7 +267,7 @@ impl Run for RefreshMatchers {
 record! {
     /// Has the minion ask the master to forget its key.
     ///
-    ///     salt '*' saltutil.revoke_auth
+    ///   salt '*' saltutil.revoke_auth
     pub struct RevokeAuth {
         /// Whether the master keeps what it has cached of the minion.
         preserve_minion_cache: bool = false,

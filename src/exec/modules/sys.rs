@@ -22,8 +22,8 @@ pub const MODULE: Module = Module {
 record! {
     /// Shows the documentation of functions.
     ///
-    ///     salt '*' sys.doc test.ping
-    ///     salt '*' sys.doc test 'cmd.run*'
+    ///   salt '*' sys.doc test.ping
+    ///   salt '*' sys.doc test 'cmd.run*'
     pub struct Doc {
         /// Modules, functions or patterns; without any: all.
         args: Rest,
@@ -40,7 +40,7 @@ impl Run for Doc {
 record! {
     /// Shows the arguments of functions: their names, the defaults of the last of them, and whether any others are taken.
     ///
-    ///     salt '*' sys.argspec test.fib
+    ///   salt '*' sys.argspec test.fib
     pub struct Argspec {
         /// A module, a function or a pattern.
         module: String = "",
@@ -58,8 +58,8 @@ impl Run for Argspec {
 record! {
     /// Lists functions.
     ///
-    ///     salt '*' sys.list_functions
-    ///     salt '*' sys.list_functions test 'cmd.run*'
+    ///   salt '*' sys.list_functions
+    ///   salt '*' sys.list_functions test 'cmd.run*'
     pub struct ListFunctions {
         /// Modules, functions or patterns; without any: all.
         args: Rest,
@@ -76,7 +76,7 @@ impl Run for ListFunctions {
 record! {
     /// Lists modules.
     ///
-    ///     salt '*' sys.list_modules 's*'
+    ///   salt '*' sys.list_modules 's*'
     pub struct ListModules {
         /// Names or patterns; without any: all.
         args: Rest,
@@ -94,7 +94,7 @@ impl Run for ListModules {
 record! {
     /// Has the minion load its modules anew.
     ///
-    ///     salt '*' sys.reload_modules
+    ///   salt '*' sys.reload_modules
     pub struct ReloadModules {}
 }
 

@@ -58,7 +58,7 @@ pub const MODULE: Module = Module {
 record! {
     /// Answers True: the minion is there and runs jobs.
     ///
-    ///     salt '*' test.ping
+    ///   salt '*' test.ping
     pub struct Ping {}
 }
 
@@ -71,7 +71,7 @@ impl Run for Ping {
 record! {
     /// Gives back what it was given.
     ///
-    ///     salt '*' test.echo 'foo bar'
+    ///   salt '*' test.echo 'foo bar'
     pub struct Echo {
         /// What to give back.
         text: Value,
@@ -87,7 +87,7 @@ impl Run for Echo {
 record! {
     /// Gives back data, to see how an outputter shows it.
     ///
-    ///     salt '*' test.outputter '{a: [1, 2]}'
+    ///   salt '*' test.outputter '{a: [1, 2]}'
     pub struct Outputter {
         /// The data.
         data: Value,

@@ -8,6 +8,7 @@ use super::grain::{Path, Style};
 use super::pattern::Pattern;
 use super::{Expression, Kind, TargetError};
 use crate::wire::value::{Map, Value};
+use indexmap::IndexSet;
 
 /// Reads the parts of a target.
 pub(super) struct Reader<'a> {
@@ -222,7 +223,7 @@ fn has_letter_prefix(word: &str) -> bool {
     bytes.len() > 1 && bytes[0].is_ascii_uppercase() && (bytes[1] == b'@' || prefix(word, ":").is_some())
 }
 
-fn list(text: &str) -> Vec<String> {
+fn list(text: &str) -> IndexSet<String> {
     text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 record! {
     /// Run a command in a chroot that has /dev, /proc and /sys while it runs, and return what `cmd.run_all` does.
     ///
-    ///     salt '*' cmd.run_chroot /var/lib/machines/web 'apt-get update'
+    ///   salt '*' cmd.run_chroot /var/lib/machines/web 'apt-get update'
     pub struct RunChroot {
         /// The folder that becomes the root.
         root: String,

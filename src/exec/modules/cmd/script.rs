@@ -15,7 +15,7 @@ record! {
     ///
     /// The script is copied beside where it runs, readable by its user alone, and removed afterwards.
     ///
-    ///     salt '*' cmd.script /root/setup.sh 'one "two three"'
+    ///   salt '*' cmd.script /root/setup.sh 'one "two three"'
     pub struct Script {
         /// Where the script is: a path on the minion.
         source: String,
@@ -29,7 +29,7 @@ record! {
 record! {
     /// Run a script and return its exit code.
     ///
-    ///     salt '*' cmd.script_retcode /root/check.sh
+    ///   salt '*' cmd.script_retcode /root/check.sh
     pub struct ScriptRetcode {
         /// Where the script is: a path on the minion.
         source: String,
@@ -43,7 +43,7 @@ record! {
 record! {
     /// Run code of some language and return what it printed.
     ///
-    ///     salt '*' cmd.exec_code perl 'print "cheese"'
+    ///   salt '*' cmd.exec_code perl 'print "cheese"'
     pub struct ExecCode {
         /// The interpreter: python3, perl, ruby, ...
         lang: String,
@@ -61,7 +61,7 @@ record! {
 record! {
     /// Run code of some language and return its exit code and output.
     ///
-    ///     salt '*' cmd.exec_code_all perl 'print "cheese"' args='[a, b]'
+    ///   salt '*' cmd.exec_code_all perl 'print "cheese"' args='[a, b]'
     pub struct ExecCodeAll {
         /// The interpreter: python3, perl, ruby, ...
         lang: String,

@@ -12,7 +12,7 @@ use std::io;
 record! {
     /// Sets a grain.
     ///
-    ///     salt '*' grains.setval key '{sub: [1, 2]}'
+    ///   salt '*' grains.setval key '{sub: [1, 2]}'
     pub struct Setval {
         /// The grain's name.
         key: String,
@@ -35,7 +35,7 @@ impl Run for Setval {
 record! {
     /// Sets some grains.
     ///
-    ///     salt '*' grains.setvals '{key1: val1, key2: val2}'
+    ///   salt '*' grains.setvals '{key1: val1, key2: val2}'
     pub struct Setvals {
         /// Names and values.
         grains: Map,
@@ -55,7 +55,7 @@ impl Run for Setvals {
 record! {
     /// Adds a value to a grain that is a list.
     ///
-    ///     salt '*' grains.append roles web
+    ///   salt '*' grains.append roles web
     pub struct Append {
         /// The path of the grain.
         key: String,
@@ -91,7 +91,7 @@ impl Run for Append {
 record! {
     /// Takes a value out of a grain that is a list.
     ///
-    ///     salt '*' grains.remove roles web
+    ///   salt '*' grains.remove roles web
     pub struct Remove {
         /// The path of the grain.
         key: String,
@@ -120,7 +120,7 @@ impl Run for Remove {
 record! {
     /// Takes a grain away.
     ///
-    ///     salt '*' grains.delkey key
+    ///   salt '*' grains.delkey key
     pub struct Delkey {
         /// The path of the grain.
         key: String,
@@ -138,7 +138,7 @@ impl Run for Delkey {
 record! {
     /// Empties a grain: its value becomes None.
     ///
-    ///     salt '*' grains.delval key
+    ///   salt '*' grains.delval key
     pub struct Delval {
         /// The path of the grain.
         key: String,
@@ -158,7 +158,7 @@ impl Run for Delval {
 record! {
     /// Sets a grain, also inside others, and shows what has changed. Lists and maps are not overwritten unasked.
     ///
-    ///     salt '*' grains.set apps:web:port 8080
+    ///   salt '*' grains.set apps:web:port 8080
     pub struct Set {
         /// The path of the grain.
         key: String,

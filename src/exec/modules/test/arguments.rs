@@ -9,7 +9,7 @@ use crate::wire::value::{Map, Value};
 record! {
     /// Shows positional and keyword arguments, with what was published beside them (`__pub_*`).
     ///
-    ///     salt '*' test.arg 1 two txt=hello
+    ///   salt '*' test.arg 1 two txt=hello
     pub struct Arg {
         args: Rest,
         kwargs: Keywords,
@@ -25,7 +25,7 @@ impl Run for Arg {
 record! {
     /// Shows the arguments without what was published beside them.
     ///
-    ///     salt '*' test.arg_clean 1 two txt=hello
+    ///   salt '*' test.arg_clean 1 two txt=hello
     pub struct ArgClean {
         args: Rest,
         kwargs: Keywords,
@@ -42,7 +42,7 @@ impl Run for ArgClean {
 record! {
     /// Shows the arguments as Python would print them.
     ///
-    ///     salt '*' test.arg_repr 1 two txt=hello
+    ///   salt '*' test.arg_repr 1 two txt=hello
     pub struct ArgRepr {
         args: Rest,
         kwargs: Keywords,
@@ -62,7 +62,7 @@ impl Run for ArgRepr {
 record! {
     /// Shows the types of the arguments.
     ///
-    ///     salt '*' test.arg_type 1 two 1.5
+    ///   salt '*' test.arg_type 1 two 1.5
     pub struct ArgType {
         args: Rest,
         kwargs: Keywords,
@@ -81,7 +81,7 @@ impl Run for ArgType {
 record! {
     /// Shows the keyword arguments, with what was published beside them (`__pub_*`).
     ///
-    ///     salt '*' test.kwarg num=1 txt=two env='{a: 1}'
+    ///   salt '*' test.kwarg num=1 txt=two env='{a: 1}'
     pub struct Kwarg {
         kwargs: Keywords,
     }

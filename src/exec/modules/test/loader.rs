@@ -9,7 +9,7 @@ use crate::wire::value::{Map, Value};
 record! {
     /// Shows the grains, by a call from one function to another.
     ///
-    ///     salt '*' test.attr_call
+    ///   salt '*' test.attr_call
     pub struct AttrCall {}
 }
 
@@ -22,7 +22,7 @@ impl Run for AttrCall {
 record! {
     /// Shows the option `test.foo`.
     ///
-    ///     salt '*' test.conf_test
+    ///   salt '*' test.conf_test
     pub struct ConfTest {}
 }
 
@@ -35,7 +35,7 @@ impl Run for ConfTest {
 record! {
     /// Calls a function from within another.
     ///
-    ///     salt '*' test.cross_test test.echo '[hello]'
+    ///   salt '*' test.cross_test test.echo '[hello]'
     pub struct CrossTest {
         /// The function.
         func: String,
@@ -53,7 +53,7 @@ impl Run for CrossTest {
 record! {
     /// Shows the options of this minion.
     ///
-    ///     salt '*' test.get_opts
+    ///   salt '*' test.get_opts
     pub struct Opts {}
 }
 
@@ -66,7 +66,7 @@ impl Run for Opts {
 record! {
     /// Shows the options of this minion with its grains among them.
     ///
-    ///     salt '*' test.opts_pkg
+    ///   salt '*' test.opts_pkg
     pub struct OptsPkg {}
 }
 
@@ -81,7 +81,7 @@ impl Run for OptsPkg {
 record! {
     /// Shows all modules and functions, and what cannot be reached. Everything can: the last two lists are empty.
     ///
-    ///     salt '*' test.module_report
+    ///   salt '*' test.module_report
     pub struct ModuleReport {}
 }
 
@@ -106,7 +106,7 @@ impl Run for ModuleReport {
 record! {
     /// Lists the modules that did not load. All are built in: there is none.
     ///
-    ///     salt '*' test.not_loaded
+    ///   salt '*' test.not_loaded
     pub struct NotLoaded {}
 }
 
@@ -120,7 +120,7 @@ impl Run for NotLoaded {
 record! {
     /// Shows what provides a module on this host; empty where nothing does.
     ///
-    ///     salt '*' test.provider cmd
+    ///   salt '*' test.provider cmd
     pub struct Provider {
         /// The module.
         module: String,
@@ -137,7 +137,7 @@ impl Run for Provider {
 record! {
     /// Shows what provides each module on this host.
     ///
-    ///     salt '*' test.providers
+    ///   salt '*' test.providers
     pub struct Providers {}
 }
 
@@ -150,7 +150,7 @@ impl Run for Providers {
 record! {
     /// Shows where the program is: its functions and lines, when it was built with them.
     ///
-    ///     salt '*' test.stack
+    ///   salt '*' test.stack
     pub struct Stack {}
 }
 

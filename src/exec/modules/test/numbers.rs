@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 record! {
     /// Computes a Fibonacci number; shows it and the seconds that it took.
     ///
-    ///     salt '*' test.fib 3
+    ///   salt '*' test.fib 3
     pub struct Fib {
         /// Which number.
         num: i64,
@@ -37,7 +37,7 @@ impl Run for Fib {
 record! {
     /// Computes the Collatz sequence of a number; shows it and the seconds that it took.
     ///
-    ///     salt '*' test.collatz 3
+    ///   salt '*' test.collatz 3
     pub struct Collatz {
         /// The number to begin with, at least 1.
         start: i64,
@@ -67,7 +67,7 @@ impl Run for Collatz {
 record! {
     /// Sleeps some seconds, then answers True.
     ///
-    ///     salt '*' test.sleep 20
+    ///   salt '*' test.sleep 20
     pub struct Sleep {
         /// Seconds.
         length: i64,
@@ -86,7 +86,7 @@ impl Run for Sleep {
 record! {
     /// Sleeps a random number of whole seconds, then answers True.
     ///
-    ///     salt '*' test.rand_sleep 60
+    ///   salt '*' test.rand_sleep 60
     pub struct RandSleep {
         /// The most seconds.
         max: i64 = 60,
@@ -105,8 +105,8 @@ impl Run for RandSleep {
 record! {
     /// Gives the hash of a random number, as hexadecimal digits.
     ///
-    ///     salt '*' test.random_hash hash_type=sha512
-    ///     salt '*' test.rand_str
+    ///   salt '*' test.random_hash hash_type=sha512
+    ///   salt '*' test.rand_str
     pub struct RandomHash {
         /// The largest number.
         size: i64 = 9_999_999_999_i64,

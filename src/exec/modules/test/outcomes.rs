@@ -9,7 +9,7 @@ use crate::wire::value::Value;
 record! {
     /// Answers True.
     ///
-    ///     salt '*' test.true
+    ///   salt '*' test.true
     pub struct True {}
 }
 
@@ -22,7 +22,7 @@ impl Run for True {
 record! {
     /// Answers False.
     ///
-    ///     salt '*' test.false
+    ///   salt '*' test.false
     pub struct False {}
 }
 
@@ -35,7 +35,7 @@ impl Run for False {
 record! {
     /// Answers True with an exit code of one's choice.
     ///
-    ///     salt '*' test.retcode 42
+    ///   salt '*' test.retcode 42
     pub struct Retcode {
         /// The exit code.
         code: i64 = 42,
@@ -52,7 +52,7 @@ impl Run for Retcode {
 record! {
     /// Fails with an exception.
     ///
-    ///     salt '*' test.exception 'Oh noes!'
+    ///   salt '*' test.exception 'Oh noes!'
     pub struct Exception {
         /// What the exception says.
         message: String = "Test Exception",
@@ -68,8 +68,8 @@ impl Run for Exception {
 record! {
     /// Fails with an exception of one's choice: one of Python's or of Salt's. Answers False for a name that is none.
     ///
-    ///     salt '*' test.raise_exception TypeError 'An integer is required'
-    ///     salt '*' test.raise_exception salt.exceptions.CommandExecutionError 'Something went wrong'
+    ///   salt '*' test.raise_exception TypeError 'An integer is required'
+    ///   salt '*' test.raise_exception salt.exceptions.CommandExecutionError 'Something went wrong'
     pub struct RaiseException {
         /// The exception's name.
         name: String,
@@ -109,7 +109,7 @@ fn is_exception(name: &str) -> bool {
 record! {
     /// Fails unless what it is given is true.
     ///
-    ///     salt '*' test.assertion True
+    ///   salt '*' test.assertion True
     pub struct Assertion {
         /// What must be true.
         assertion: Value,
@@ -128,7 +128,7 @@ impl Run for Assertion {
 record! {
     /// Calls a function and answers None when it fails.
     ///
-    ///     salt '*' test.try module=test.fib num=5
+    ///   salt '*' test.try module=test.fib num=5
     pub struct Try {
         /// The function.
         module: String,
@@ -153,7 +153,7 @@ impl Run for Try {
 record! {
     /// Says that this function has moved to cmd.tty.
     ///
-    ///     salt '*' test.tty tty0 'This is a test'
+    ///   salt '*' test.tty tty0 'This is a test'
     pub struct Tty {
         args: Rest,
         kwargs: Keywords,
@@ -169,7 +169,7 @@ impl Run for Tty {
 record! {
     /// Answers True after it has warned in the log of something that will go away.
     ///
-    ///     salt '*' test.deprecation_warning
+    ///   salt '*' test.deprecation_warning
     pub struct DeprecationWarning {}
 }
 

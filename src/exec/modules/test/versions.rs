@@ -8,7 +8,7 @@ use crate::wire::value::{Map, Value};
 record! {
     /// Shows the version of this program.
     ///
-    ///     salt '*' test.version
+    ///   salt '*' test.version
     pub struct Version {}
 }
 
@@ -21,7 +21,7 @@ impl Run for Version {
 record! {
     /// Shows the versions of the program and of the system, as data.
     ///
-    ///     salt '*' test.versions_information
+    ///   salt '*' test.versions_information
     pub struct VersionsInformation {}
 }
 
@@ -34,8 +34,8 @@ impl Run for VersionsInformation {
 record! {
     /// Shows the versions of the program and of the system, as text.
     ///
-    ///     salt '*' test.versions_report
-    ///     salt '*' test.versions
+    ///   salt '*' test.versions_report
+    ///   salt '*' test.versions
     pub struct VersionsReport {}
 }
 
