@@ -31,7 +31,11 @@ pub const APPLETS: &[Applet] = &[
         run: master::start::run,
     },
     Applet { name: "salt-minion", about: "run the jobs of a master", run: minion::start::run },
-    Applet { name: "salt-run", about: "run a function of the master itself and show its answer", run: client::run::run },
+    Applet {
+        name: "salt-run",
+        about: "run a function of the master itself and show its answer",
+        run: client::run::run,
+    },
 ];
 
 /// Programs of Salt that this version lacks.

@@ -17,11 +17,13 @@ pub mod salt_daemon;
 pub mod salt_key;
 pub mod salt_run;
 mod saltfile;
+mod trouble;
 pub mod versions;
 
 pub use display::Display;
 pub use exit::Exit;
 pub use line::{Group, Line, Program, group};
+pub use trouble::Trouble;
 
 /// The version as `--version` says it, without the program's name.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-halite");

@@ -6,10 +6,9 @@ pub mod gather;
 pub mod run;
 pub mod salt;
 
-use super::cli::display::DisplayError;
 use super::cli::options::{Common, Logging};
-use super::cli::{Exit, Stop};
-use super::config::{Config, ConfigError, MasterOptions, Role, Surroundings};
+use super::cli::{Exit, Trouble};
+use super::config::{Config, MasterOptions, Role, Surroundings};
 use super::master::local;
 use crate::wire::cbor;
 use crate::wire::link::{Link, LinkError};
@@ -63,38 +62,9 @@ impl ClientError {
     }
 }
 
-/// Why a command could not be carried out: the sentence for its user, and the exit code.
-#[derive(Debug)]
-struct Trouble {
-    message: String,
-    exit: Exit,
-}
-
-fn trouble(exit: Exit, message: impl std::fmt::Display) -> Trouble {
-    Trouble { message: message.to_string(), exit }
-}
-
 impl From<ClientError> for Trouble {
     fn from(error: ClientError) -> Trouble {
-        trouble(error.exit(), error)
-    }
-}
-
-impl From<DisplayError> for Trouble {
-    fn from(error: DisplayError) -> Trouble {
-        trouble(Exit::CannotCreate, error)
-    }
-}
-
-impl From<ConfigError> for Trouble {
-    fn from(error: ConfigError) -> Trouble {
-        trouble(Exit::Configuration, error)
-    }
-}
-
-impl From<Stop> for Trouble {
-    fn from(stop: Stop) -> Trouble {
-        trouble(stop.exit(), stop)
+        Trouble::new(error.exit(), error)
     }
 }
 

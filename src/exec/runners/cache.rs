@@ -19,8 +19,8 @@ const GRAINS: &str = "grains";
 record! {
     /// Shows the grains that minions sent last.
     ///
-    ///     salt-run cache.grains '*'
-    ///     salt-run cache.grains os:Debian tgt_type=grain
+    ///   salt-run cache.grains '*'
+    ///   salt-run cache.grains os:Debian tgt_type=grain
     pub struct Grains {
         /// Which minions.
         tgt: Value,
@@ -47,7 +47,7 @@ impl Run for Grains {
 record! {
     /// Lists the keys of a bank of the cache: of the bank `grains`, the minions whose grains are kept.
     ///
-    ///     salt-run cache.list grains
+    ///   salt-run cache.list grains
     pub struct List {
         /// The bank.
         bank: String,
@@ -70,7 +70,7 @@ impl Run for List {
 record! {
     /// Shows what a bank of the cache has under a key: in the bank `grains`, the grains of a minion.
     ///
-    ///     salt-run cache.fetch grains web1
+    ///   salt-run cache.fetch grains web1
     pub struct Fetch {
         /// The bank.
         bank: String,

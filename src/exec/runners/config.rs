@@ -14,8 +14,8 @@ pub const MODULE: Module = Module {
 record! {
     /// Shows an option of the master.
     ///
-    ///     salt-run config.get file_roots:base
-    ///     salt-run config.get file_roots,base delimiter=','
+    ///   salt-run config.get file_roots:base
+    ///   salt-run config.get file_roots,base delimiter=','
     pub struct Get {
         /// The path of the option: keys, and indices of lists, with the delimiter between them.
         key: String,

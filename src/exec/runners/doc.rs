@@ -15,7 +15,7 @@ pub const MODULE: Module = Module {
 record! {
     /// Shows the documentation of all execution functions that some minion has.
     ///
-    ///     salt-run doc.execution
+    ///   salt-run doc.execution
     pub struct Execution {}
 }
 
@@ -36,7 +36,7 @@ impl Run for Execution {
 record! {
     /// Shows the documentation of all runners.
     ///
-    ///     salt-run doc.runner
+    ///   salt-run doc.runner
     pub struct Runner {}
 }
 

@@ -10,8 +10,8 @@ pub const MODULE: Module =
 record! {
     /// Fails with an error of a name; without a name it does nothing.
     ///
-    ///     salt-run error.error
-    ///     salt-run error.error name=Exception message='This is an error.'
+    ///   salt-run error.error
+    ///   salt-run error.error name=Exception message='This is an error.'
     pub struct Error {
         /// The kind of error, as Python would name it.
         name: Option<String> = (),

@@ -11,7 +11,7 @@ pub const MODULE: Module =
 record! {
     /// Puts an event on the master's bus.
     ///
-    ///     salt-run event.send my/custom/event '{foo: bar}'
+    ///   salt-run event.send my/custom/event '{foo: bar}'
     pub struct Send {
         /// The event's tag.
         tag: String,

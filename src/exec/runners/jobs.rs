@@ -32,7 +32,7 @@ record! {
     /// Shows the jobs that minions work on at this moment: by jid, with the minions that run it and those that have
     /// returned.
     ///
-    ///     salt-run jobs.active
+    ///   salt-run jobs.active
     pub struct Active {
         /// Tell how far it is.
         display_progress: bool = false,
@@ -76,8 +76,8 @@ record! {
     /// Shows what came back of a job: the answers by minion. Each target without an answer is shown with its state:
     /// absent (not connected when the job was published), sent, taken (works on it), killed, or lost.
     ///
-    ///     salt-run jobs.lookup_jid 20130916125524463507
-    ///     salt-run jobs.lookup_jid 20130916125524463507 returned=False
+    ///   salt-run jobs.lookup_jid 20130916125524463507
+    ///   salt-run jobs.lookup_jid 20130916125524463507 returned=False
     pub struct LookupJid {
         /// The job's id.
         jid: String,
@@ -144,7 +144,7 @@ fn kept(ctx: &Ctx, jid: &str) -> Result<Map, Fault> {
 record! {
     /// Shows a job with its arguments, its targets and all that came back.
     ///
-    ///     salt-run jobs.list_job 20130916125524463507
+    ///   salt-run jobs.list_job 20130916125524463507
     pub struct ListJob {
         /// The job's id.
         jid: String,
@@ -178,7 +178,7 @@ fn whole(ctx: &Ctx, jid: &str) -> Result<Map, Fault> {
 record! {
     /// Shows a job as jobs.list_job does, below its id.
     ///
-    ///     salt-run jobs.print_job 20130916125524463507
+    ///   salt-run jobs.print_job 20130916125524463507
     pub struct PrintJob {
         /// The job's id.
         jid: String,
@@ -196,7 +196,7 @@ impl Run for PrintJob {
 record! {
     /// Says of each target whether it answered with anything but nothing.
     ///
-    ///     salt-run jobs.exit_success 20160520145827701627
+    ///   salt-run jobs.exit_success 20160520145827701627
     pub struct ExitSuccess {
         /// The job's id.
         jid: String,
@@ -220,10 +220,10 @@ impl Run for ExitSuccess {
 record! {
     /// Lists jobs, with their functions, targets and times. With several filters a job must pass each.
     ///
-    ///     salt-run jobs.list_jobs
-    ///     salt-run jobs.list_jobs search_function='test.*,pkg.install' search_target='db*'
-    ///     salt-run jobs.list_jobs search_metadata='{"foo": "bar"}'
-    ///     salt-run jobs.list_jobs start_time='2015, Mar 16 19:00' end_time='2015, Mar 18 22:00'
+    ///   salt-run jobs.list_jobs
+    ///   salt-run jobs.list_jobs search_function='test.*,pkg.install' search_target='db*'
+    ///   salt-run jobs.list_jobs search_metadata='{"foo": "bar"}'
+    ///   salt-run jobs.list_jobs start_time='2015, Mar 16 19:00' end_time='2015, Mar 18 22:00'
     pub struct ListJobs {
         /// Taken, not used: there is one job cache.
         ext_source: Option<String> = (),
@@ -267,8 +267,8 @@ impl Run for ListJobs {
 record! {
     /// Lists the latest jobs.
     ///
-    ///     salt-run jobs.list_jobs_filter 50
-    ///     salt-run jobs.list_jobs_filter 100 filter_find_job=False
+    ///   salt-run jobs.list_jobs_filter 50
+    ///   salt-run jobs.list_jobs_filter 100 filter_find_job=False
     pub struct ListJobsFilter {
         /// How many.
         count: i64,
@@ -305,8 +305,8 @@ impl Run for ListJobsFilter {
 record! {
     /// Shows the latest job that passes the filters, with all that came back; False where there is none.
     ///
-    ///     salt-run jobs.last_run
-    ///     salt-run jobs.last_run function=cmd.run target=web1
+    ///   salt-run jobs.last_run
+    ///   salt-run jobs.last_run function=cmd.run target=web1
     pub struct LastRun {
         /// Taken, not used: there is one job cache.
         ext_source: Option<String> = (),

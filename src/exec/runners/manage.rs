@@ -39,8 +39,8 @@ pub const MODULE: Module = Module {
 record! {
     /// Asks all minions and shows who answers (`up`) and who does not (`down`).
     ///
-    ///     salt-run manage.status
-    ///     salt-run manage.status tgt=webservers tgt_type=nodegroup timeout=5
+    ///   salt-run manage.status
+    ///   salt-run manage.status tgt=webservers tgt_type=nodegroup timeout=5
     pub struct Status {
         /// Taken, not used.
         output: bool = true,
@@ -65,8 +65,8 @@ impl Run for Status {
 record! {
     /// Asks all minions and shows who answers.
     ///
-    ///     salt-run manage.up
-    ///     salt-run manage.up tgt=webservers tgt_type=nodegroup
+    ///   salt-run manage.up
+    ///   salt-run manage.up tgt=webservers tgt_type=nodegroup
     pub struct Up {
         /// Whom to ask.
         tgt: Value = "*",
@@ -88,8 +88,8 @@ impl Run for Up {
 record! {
     /// Asks all minions and shows who does not answer.
     ///
-    ///     salt-run manage.down
-    ///     salt-run manage.down tgt=webservers tgt_type=nodegroup
+    ///   salt-run manage.down
+    ///   salt-run manage.down tgt=webservers tgt_type=nodegroup
     pub struct Down {
         /// Delete the keys of those who do not answer: refused here, since a minion that is away for a moment would
         /// lose its key; `salt-key -d` deletes keys.
@@ -127,7 +127,7 @@ record! {
     /// Would install minions over ssh with a script from the internet, which Halite does not do: copy the one binary
     /// to the host and start it.
     ///
-    ///     salt-run manage.bootstrap hosts=host1,host2
+    ///   salt-run manage.bootstrap hosts=host1,host2
     pub struct Refused {
         kwargs: Keywords,
     }

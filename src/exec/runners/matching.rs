@@ -16,7 +16,7 @@ record! {
     /// Whether a compound target means a minion, by the grains that the master knows: the minion's id under `res`, or
     /// False.
     ///
-    ///     salt-run match.compound_matches 'G@os:Deb* and not db*' myminion
+    ///   salt-run match.compound_matches 'G@os:Deb* and not db*' myminion
     pub struct CompoundMatches {
         /// The compound target.
         expr: String,

@@ -19,8 +19,8 @@ pub const MODULE: Module = Module {
 record! {
     /// Calls an execution function on the master's own host.
     ///
-    ///     salt-run salt.cmd test.ping
-    ///     salt-run salt.cmd test.arg 1 2 3 key=value a=1
+    ///   salt-run salt.cmd test.ping
+    ///   salt-run salt.cmd test.arg 1 2 3 key=value a=1
     pub struct Cmd {
         /// The function.
         fun: String,
@@ -55,8 +55,8 @@ impl Run for Cmd {
 record! {
     /// Calls an execution function on minions: their answers by id. Who does not answer is left out.
     ///
-    ///     salt-run salt.execute '*' test.ping
-    ///     salt-run salt.execute 'G@os:Debian' cmd.run arg='[uptime]' tgt_type=compound
+    ///   salt-run salt.execute '*' test.ping
+    ///   salt-run salt.execute 'G@os:Debian' cmd.run arg='[uptime]' tgt_type=compound
     pub struct Execute {
         /// The target.
         tgt: Value,

@@ -15,9 +15,9 @@ record! {
     /// Shows events of the master's bus as they come: the tag, a tab, the data as JSON. Events that were lost because
     /// this program was too slow are counted and told on standard error.
     ///
-    ///     salt-run state.event
-    ///     salt-run state.event 'salt/job/*' pretty=True
-    ///     salt-run state.event 'salt/minion/*/start' count=3 quiet=True
+    ///   salt-run state.event
+    ///   salt-run state.event 'salt/job/*' pretty=True
+    ///   salt-run state.event 'salt/minion/*/start' count=3 quiet=True
     pub struct Event {
         /// Which tags: a glob, or a regular expression for the whole tag.
         tagmatch: String = "*",

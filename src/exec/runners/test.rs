@@ -24,7 +24,7 @@ pub const MODULE: Module = Module {
 record! {
     /// Shows the arguments; keywords that begin with two underscores are left out.
     ///
-    ///     salt-run test.arg foo bar=baz
+    ///   salt-run test.arg foo bar=baz
     pub struct Arg {
         args: Rest,
         kwargs: Keywords,
@@ -41,7 +41,7 @@ impl Run for Arg {
 record! {
     /// Shows all arguments.
     ///
-    ///     salt-run test.raw_arg foo __bar=baz
+    ///   salt-run test.raw_arg foo __bar=baz
     pub struct RawArg {
         args: Rest,
         kwargs: Keywords,
@@ -61,7 +61,7 @@ fn shown(args: Rest, kwargs: Keywords) -> Map {
 record! {
     /// Shows the names that programmers use for anything.
     ///
-    ///     salt-run test.metasyntactic locality=uk
+    ///   salt-run test.metasyntactic locality=uk
     pub struct Metasyntactic {
         /// Where: us or uk.
         locality: String = "us",
@@ -82,7 +82,7 @@ impl Run for Metasyntactic {
 record! {
     /// Shows the master's configuration.
     ///
-    ///     salt-run test.get_opts
+    ///   salt-run test.get_opts
     pub struct GetOpts {}
 }
 
@@ -95,7 +95,7 @@ impl Run for GetOpts {
 record! {
     /// Prints foo and answers bar: what a runner prints comes before its answer.
     ///
-    ///     salt-run test.stdout_print
+    ///   salt-run test.stdout_print
     pub struct StdoutPrint {}
 }
 
@@ -109,7 +109,7 @@ impl Run for StdoutPrint {
 record! {
     /// Prints a time, waits for so long and answers True.
     ///
-    ///     salt-run test.sleep s_time=5
+    ///   salt-run test.sleep s_time=5
     pub struct Sleep {
         /// Seconds.
         s_time: f64 = 10,
@@ -129,7 +129,7 @@ impl Run for Sleep {
 record! {
     /// Fires 99 events that tell how far it is, ten a second, and answers True.
     ///
-    ///     salt-run test.stream
+    ///   salt-run test.stream
     pub struct Stream {}
 }
 

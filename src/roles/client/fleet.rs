@@ -8,7 +8,7 @@ use crate::roles::cli::Exit;
 use crate::roles::master::bus;
 use crate::wire::cbor;
 use crate::wire::link::Subscription;
-use crate::wire::message::{Event, LocalAnswer, LocalAsk, Numbered, Publish};
+use crate::wire::message::{Event, LocalAnswer, LocalAsk, Numbered, Outcome, Publish};
 use crate::wire::nng::Subscriber;
 use crate::wire::value::{Map, Value};
 use std::cell::{Cell, OnceCell};
@@ -76,11 +76,10 @@ impl Running {
         let mut gather = Gather::new(client, &jid, &minions, &absent, patience);
         loop {
             match gather.next().await? {
-                Gathered::Outcome(outcome) => answers.extend(outcome.ret.map(|ret| Answer {
-                    id: outcome.id,
-                    value: ret.value,
-                    retcode: ret.retcode,
-                })),
+                Gathered::Outcome(outcome) => {
+                    let Outcome { id, ret, .. } = *outcome;
+                    answers.extend(ret.map(|ret| Answer { id, value: ret.value, retcode: ret.retcode }));
+                }
                 Gathered::Silent(_) => {}
                 Gathered::All => break,
             }
@@ -100,7 +99,7 @@ impl Fleet for Running {
     }
 
     fn expand(&self, tgt: &Value, tgt_type: &str) -> Result<Vec<String>, Fault> {
-        match self.ask(LocalAsk::Expand { tgt: tgt.clone(), tgt_type: tgt_type.to_owned() })? {
+        match self.ask(LocalAsk::Expand { tgt: tgt.clone(), tgt_type: tgt_type.to_owned(), delimiter: None })? {
             LocalAnswer::Minions(minions) => Ok(minions),
             _ => Err(self.misunderstood()),
         }
@@ -138,7 +137,8 @@ struct Listening(Subscriber);
 
 impl Bus for Listening {
     fn next(&mut self) -> Result<Heard, Fault> {
-        let frame = smol::block_on(self.0.next()).map_err(|error| Fault::execution(format!("the event bus: {error}")))?;
+        let frame =
+            smol::block_on(self.0.next()).map_err(|error| Fault::execution(format!("the event bus: {error}")))?;
         let Numbered { number, tag, data } = cbor::decode(&frame)
             .map_err(|malformed| Fault::Internal(format!("the event bus speaks another version: {malformed}")))?;
         Ok(Heard { number, tag, data })

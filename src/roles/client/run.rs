@@ -1,8 +1,8 @@
 //! `salt-run`: runs a runner, a function of the master's own host, and shows what it answers.
 
 use super::archive::Kept;
+use super::configured;
 use super::fleet::Running;
-use super::{Trouble, configured, trouble};
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::runners::{self, Fleet};
@@ -10,7 +10,7 @@ use crate::exec::{Fault, Returned};
 use crate::roles::cli::arguments::Called;
 use crate::roles::cli::exit::{complain, print};
 use crate::roles::cli::salt_run::SaltRunLine;
-use crate::roles::cli::{Display, Exit};
+use crate::roles::cli::{Display, Exit, Trouble};
 use crate::wire::value::{Map, Value};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -23,10 +23,7 @@ pub fn run(args: &[String]) -> u8 {
     };
     match answer(&line) {
         Ok(exit) => exit.code(),
-        Err(Trouble { message, exit }) => {
-            complain(&format!("salt-run: error: {message}"));
-            exit.code()
-        }
+        Err(trouble) => trouble.report("salt-run").code(),
     }
 }
 
@@ -35,7 +32,7 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
     let (config, options) = configured(&line.common, &line.logging)?;
     let jid = match &line.run.jid {
         None => Jid::now(),
-        Some(jid) => Jid::parse(jid).map_err(|error| trouble(Exit::Usage, error))?,
+        Some(jid) => Jid::parse(jid).map_err(|error| Trouble::new(Exit::Usage, error))?,
     };
     let Some(call) = call.filter(|_| !line.run.doc) else {
         let docs = runners::docs(line.words.first().map(String::as_str));
@@ -105,21 +102,21 @@ fn failed(fun: &str, fault: &Fault, master: &Running) -> Exit {
 fn documented(line: &SaltRunLine, docs: Map, opts: &Map) -> Result<Exit, Trouble> {
     if docs.is_empty() {
         let wanted = line.words.first().map_or("", String::as_str);
-        return Err(trouble(Exit::Failed, format!("there is no runner '{wanted}': salt-run --doc names all")));
+        return Err(Trouble::new(Exit::Failed, format!("there is no runner '{wanted}': salt-run --doc names all")));
     }
     if line.output.out.is_some() {
         Display::new(&line.output, opts)?.show(&docs.into(), None, 0)?;
         return Ok(Exit::Ok);
     }
     let text: String = docs.iter().map(|(name, text)| format!("{name}:\n\n{text}\n")).collect();
-    print(&text).map_err(|error| trouble(Exit::CannotCreate, format!("standard output: {error}")))?;
+    print(&text).map_err(Trouble::unprintable)?;
     Ok(Exit::Ok)
 }
 
 /// Starts the runner in a process of its own, which nobody waits for.
 fn start_apart(line: &SaltRunLine, call: &Called, jid: &Jid) -> Result<Exit, Trouble> {
     if runners::find(&call.fun).is_none() {
-        return Err(trouble(Exit::Failed, format!("'{}' is not available.", call.fun)));
+        return Err(Trouble::new(Exit::Failed, format!("'{}' is not available.", call.fun)));
     }
     let mut command = Command::new("/proc/self/exe");
     command.arg0("salt-run").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -136,7 +133,7 @@ fn start_apart(line: &SaltRunLine, call: &Called, jid: &Jid) -> Result<Exit, Tro
     }
     // An interrupt at the terminal is for those in front.
     command.arg("--").args(&line.words).process_group(0);
-    command.spawn().map_err(|error| trouble(Exit::Failed, format!("the runner cannot be started: {error}")))?;
+    command.spawn().map_err(|error| Trouble::new(Exit::Failed, format!("the runner cannot be started: {error}")))?;
     complain(&format!(
         "[WARNING ] Running in asynchronous mode. The answer comes as the event salt/run/{jid}/ret on the master's bus"
     ));

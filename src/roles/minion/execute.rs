@@ -67,7 +67,10 @@ fn calls(job: &Job) -> Vec<(String, Arguments)> {
 
 fn call(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Returned {
     match reply(world, job, fun, arguments) {
-        Ok(returned) => returned,
+        Ok(returned) => {
+            let retcode = modules::exit_code(&returned);
+            returned.with_retcode(retcode)
+        }
         Err(fault) => {
             let (value, retcode) = fault.shown(fun);
             Returned::from(value).with_retcode(retcode)

@@ -2,6 +2,8 @@
 
 use super::Minion;
 use super::settings::Settings;
+use crate::exec::grains;
+use crate::exec::host::Machine;
 use crate::roles::cli::Exit;
 use crate::roles::cli::salt_daemon::{DaemonLine, MINION};
 use crate::roles::config::id::Names;
@@ -82,7 +84,7 @@ fn prepare(config: &Config, options: &MinionOptions) -> Result<Settings, String>
         auth_timeout: options.auth_timeout.max(Duration::from_secs(5)),
         reauth_delay: options.random_reauth_delay.min(Duration::from_secs(1)),
         opts: config.opts.clone(),
-        grains: options.grains.clone(),
+        grains: grains::collect(&Machine, &config.opts),
     })
 }
 

@@ -8,12 +8,12 @@ use crate::wire::value::{Map, Value};
 record! {
     /// Lists the minions that are connected, without asking them.
     ///
-    ///     salt-run manage.present
-    ///     salt-run manage.alived show_ip=True
-    ///     salt-run manage.joined
-    ///     salt-run manage.allowed
-    ///     salt-run manage.reaped
-    ///     salt-run manage.list_state subset='[web1, web2]'
+    ///   salt-run manage.present
+    ///   salt-run manage.alived show_ip=True
+    ///   salt-run manage.joined
+    ///   salt-run manage.allowed
+    ///   salt-run manage.reaped
+    ///   salt-run manage.list_state subset='[web1, web2]'
     pub struct Connected {
         /// Only these ids.
         subset: Option<Vec<String>> = (),
@@ -37,12 +37,12 @@ impl Run for Connected {
 record! {
     /// Lists the accepted minions that are not connected, without asking anybody.
     ///
-    ///     salt-run manage.not_present
-    ///     salt-run manage.not_alived
-    ///     salt-run manage.not_joined
-    ///     salt-run manage.not_allowed
-    ///     salt-run manage.not_reaped
-    ///     salt-run manage.list_not_state subset='[web1, web2]'
+    ///   salt-run manage.not_present
+    ///   salt-run manage.not_alived
+    ///   salt-run manage.not_joined
+    ///   salt-run manage.not_allowed
+    ///   salt-run manage.not_reaped
+    ///   salt-run manage.list_not_state subset='[web1, web2]'
     pub struct NotConnected {
         /// Only these ids.
         subset: Option<Vec<String>> = (),

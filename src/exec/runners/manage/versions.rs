@@ -11,7 +11,7 @@ record! {
     /// Shows the versions of the minions, sorted into those as new as the master, older and newer ones, and those that
     /// did not answer.
     ///
-    ///     salt-run manage.versions
+    ///   salt-run manage.versions
     pub struct Versions {}
 }
 
