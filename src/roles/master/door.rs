@@ -67,6 +67,8 @@ impl Master {
         let answer = match cbor::decode::<Ask>(&plain) {
             Ok(Ask::Stand(stand)) => Answer::Work(Box::new(self.stand(sid, stand).await?)),
             Ok(Ask::Return(ret)) => self.take_return(sid, *ret).await?,
+            Ok(Ask::Piece { digest, offset, bytes }) => self.take_piece(sid, digest.0, offset, &bytes.0),
+            Ok(Ask::ReturnInPieces { digest }) => self.take_return_in_pieces(sid, digest.0).await?,
             Ok(Ask::Fire { first, events }) => self.take_events(sid, first, events),
             Ok(Ask::Grains(grains)) => self.take_grains(sid, grains),
             Err(malformed) => Answer::Refused(malformed.to_string()),

@@ -9,6 +9,7 @@ use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::FRAME_LIMIT;
 use crate::wire::message::{Answer, Job, LocalAnswer, LocalFault, Publish, Return};
 use crate::wire::publication;
+use crate::wire::seal::Hash;
 use crate::wire::session::SessionId;
 use crate::wire::value::{Map, Value};
 use std::rc::Rc;
@@ -144,6 +145,25 @@ impl Master {
             Ok(()) => Some(Answer::Done),
             // The minion keeps it and tries again.
             Err(_) => None,
+        }
+    }
+
+    pub(super) fn take_piece(&self, sid: SessionId, digest: Hash, offset: u64, bytes: &[u8]) -> Answer {
+        let Some(id) = self.seats.borrow().at(sid).map(|seat| seat.id.clone()) else {
+            return Answer::Refused("no session".to_owned());
+        };
+        match self.pieces.borrow_mut().take(&id, digest, offset, bytes, Instant::now()) {
+            Ok(()) => Answer::Done,
+            Err(why) => Answer::Refused(why),
+        }
+    }
+
+    pub(super) async fn take_return_in_pieces(self: &Rc<Self>, sid: SessionId, digest: Hash) -> Option<Answer> {
+        let id = self.seats.borrow().at(sid)?.id.clone();
+        let whole = self.pieces.borrow_mut().finish(&id, digest);
+        match whole.and_then(|whole| cbor::decode::<Return>(&whole).map_err(|malformed| malformed.to_string())) {
+            Ok(ret) => self.take_return(sid, ret).await,
+            Err(why) => Some(Answer::Refused(why)),
         }
     }
 
