@@ -3,11 +3,11 @@
 //! It holds the pid file, has no thread of NNG and no session, and does nothing but wait. What it is told by signal it
 //! passes on to its child alone: the workers of running jobs have sessions of their own and outlive both.
 
+use super::channel::spread;
 use crate::roles::cli::Exit;
 use crate::roles::daemon::launch::{Heard, Stage};
 use crate::roles::daemon::signals::{Ear, Told};
 use crate::roles::daemon::{End, Failure, Life, RESTART, Start};
-use crate::wire::seal;
 use async_io::{Async, Timer};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use smol::future::FutureExt;
@@ -71,7 +71,7 @@ impl Next {
 /// One second to `longest`, so that many minions that lost the same master do not come back at once.
 fn pause(longest: Duration) -> Duration {
     let most = longest.as_secs().max(1);
-    Duration::from_secs(1 + u64::from_be_bytes(seal::random()) % most)
+    Duration::from_secs(1 + spread(most * 1000) / 1000)
 }
 
 fn shown(ended: Ended) -> String {
