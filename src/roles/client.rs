@@ -1,16 +1,26 @@
 //! Programs that ask the master on its own host: `salt`, `salt-run` and the key tool, over `master.ipc`.
 
+mod archive;
+mod fleet;
 pub mod gather;
+pub mod run;
 pub mod salt;
 
-use super::cli::Exit;
+use super::cli::options::{Common, Logging};
+use super::cli::{Exit, Trouble};
+use super::config::{Config, MasterOptions, Role, Surroundings};
 use super::master::local;
 use crate::wire::cbor;
 use crate::wire::link::{Link, LinkError};
 use crate::wire::message::{LocalAnswer, LocalAsk, LocalFault};
 use crate::wire::nng::Connection;
+use async_io::Timer;
+use smol::future::FutureExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The master answers everything within this time, be it that there is nothing new.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection to the master.
 pub struct Client {
@@ -57,6 +67,26 @@ impl ClientError {
     }
 }
 
+impl From<ClientError> for Trouble {
+    fn from(error: ClientError) -> Trouble {
+        Trouble::new(error.exit(), error)
+    }
+}
+
+/// The master's configuration, with the log begun as it and the command line say.
+fn configured(common: &Common, logging: &Logging) -> Result<(Config, MasterOptions), Trouble> {
+    let around = Surroundings::of_process(common.config_dir.clone());
+    let config = Config::load(Role::Master, &around)?;
+    super::logging::start(&config, logging);
+    let options = config.master()?;
+    Ok((config, options))
+}
+
+/// Who called sudo: a job carries the name.
+fn sudo_user() -> Option<String> {
+    std::env::var("SUDO_USER").ok().filter(|user| !user.is_empty())
+}
+
 impl Client {
     pub async fn connect(sock_dir: &Path) -> Result<Client, ClientError> {
         let path = local::path_in(sock_dir);
@@ -68,7 +98,11 @@ impl Client {
 
     /// Asks and waits for the answer; what the master refuses is an error.
     pub async fn ask(&self, ask: &LocalAsk) -> Result<LocalAnswer, ClientError> {
-        let reply = self.link.request(cbor::encode(ask)).await;
+        let answered = self.link.request(cbor::encode(ask)).or(async {
+            Timer::after(PATIENCE).await;
+            Err(LinkError::Silent)
+        });
+        let reply = answered.await;
         let reply = reply.map_err(|error| ClientError::NoMaster { path: self.path.clone(), error })?;
         match cbor::decode(&reply).map_err(|malformed| ClientError::Malformed(malformed.to_string()))? {
             LocalAnswer::Refused { fault, message } => Err(ClientError::Refused { fault, message }),

@@ -4,6 +4,8 @@ use super::Minion;
 use super::channel::spread;
 use super::settings::Settings;
 use super::supervisor::supervise;
+use crate::exec::grains;
+use crate::exec::host::Machine;
 use crate::roles::cli::Exit;
 use crate::roles::cli::salt_daemon::MINION;
 use crate::roles::config::{Config, MinionOptions, Role};
@@ -73,7 +75,7 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
         reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
         opts: config.opts.clone(),
-        grains: options.grains.clone(),
+        grains: grains::collect(&Machine, &config.opts),
     }
 }
 
