@@ -150,6 +150,15 @@ impl Master {
                 log::warn!("'{id}' may not fire the event '{}'", event.tag.escape_debug());
                 continue;
             }
+            let bytes = cbor::encode(&event).len();
+            if bytes > self.settings.max_event_size {
+                let tag = event.tag.escape_debug();
+                let limit = self.settings.max_event_size;
+                log::warn!(
+                    "an event '{tag}' of '{id}' is dropped: its {bytes} bytes are more than max_event_size ({limit})"
+                );
+                continue;
+            }
             let mut data = event.data;
             data.insert("cmd", "_minion_event");
             data.insert("id", id.as_ref());
