@@ -14,8 +14,13 @@ use crate::wire::cbor;
 use crate::wire::link::{Link, LinkError};
 use crate::wire::message::{LocalAnswer, LocalAsk, LocalFault};
 use crate::wire::nng::Connection;
+use async_io::Timer;
+use smol::future::FutureExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The master answers everything within this time, be it that there is nothing new.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection to the master.
 pub struct Client {
@@ -93,7 +98,11 @@ impl Client {
 
     /// Asks and waits for the answer; what the master refuses is an error.
     pub async fn ask(&self, ask: &LocalAsk) -> Result<LocalAnswer, ClientError> {
-        let reply = self.link.request(cbor::encode(ask)).await;
+        let answered = self.link.request(cbor::encode(ask)).or(async {
+            Timer::after(PATIENCE).await;
+            Err(LinkError::Silent)
+        });
+        let reply = answered.await;
         let reply = reply.map_err(|error| ClientError::NoMaster { path: self.path.clone(), error })?;
         match cbor::decode(&reply).map_err(|malformed| ClientError::Malformed(malformed.to_string()))? {
             LocalAnswer::Refused { fault, message } => Err(ClientError::Refused { fault, message }),

@@ -86,6 +86,8 @@ pub struct Master {
 struct Known {
     grains: Map,
     boot: Option<String>,
+    /// Whether it has had a session since this master started.
+    seen: bool,
     /// The instance that fired the last event, and its number.
     events: Option<(Bytes<16>, u64)>,
 }
@@ -163,7 +165,7 @@ impl Master {
         };
         let mut minions = self.minions.borrow_mut();
         for (id, boot, grains) in archive.minions().map_err(text)? {
-            minions.insert(Id::from(id), Known { grains, boot, events: None });
+            minions.insert(Id::from(id), Known { grains, boot, ..Known::default() });
         }
         drop(minions);
         let now = SystemTime::now();
@@ -214,7 +216,12 @@ impl Master {
     /// What its host had under way before a reboot is gone.
     fn remember_boot(self: &Rc<Self>, id: &Id, boot: Bytes<16>) {
         let boot: String = boot.0.iter().map(|byte| format!("{byte:02x}")).collect();
-        let before = self.minions.borrow_mut().entry(id.clone()).or_default().boot.replace(boot.clone());
+        let before = {
+            let mut minions = self.minions.borrow_mut();
+            let known = minions.entry(id.clone()).or_default();
+            known.seen = true;
+            known.boot.replace(boot.clone())
+        };
         if before.as_deref() == Some(boot.as_str()) {
             return;
         }

@@ -11,6 +11,7 @@ pub mod settings;
 pub mod spool;
 mod stand;
 pub mod start;
+mod supervisor;
 mod work;
 pub mod worker;
 
@@ -18,22 +19,24 @@ use crate::exec::jid::Jid;
 use crate::exec::jobs::{Jobs, boot_id};
 use crate::keys::Identity;
 use crate::wire::cbor::Bytes;
-use crate::wire::link::Transport;
+use crate::wire::link::{Local, Transport};
 use crate::wire::message::{Answer, Ask, Event};
 use crate::wire::nng::Server;
 use crate::wire::seal;
 use crate::wire::value::{Map, Value};
+use async_io::Timer;
 use channel::Channel;
 use local::{LocalDoor, MinionAnswer, MinionAsk};
 use settings::Settings;
 use smol::LocalExecutor;
-use smol::channel::{Receiver, Sender, unbounded};
+use smol::channel::{Receiver, Sender, bounded, unbounded};
 use spool::Spool;
 use stand::Freshness;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A minion, running: everything from the handshake to the spool.
 pub struct Minion {
@@ -48,6 +51,8 @@ pub struct Minion {
     freshness: RefCell<Freshness>,
     background: Arc<worker::Background>,
     events: Sender<Event>,
+    /// Somebody on this host wants the daemon to start anew.
+    restarts: (Sender<()>, Receiver<()>),
     boot: String,
 }
 
@@ -79,6 +84,7 @@ impl Minion {
                 pillar: Map::new(),
             }),
             events,
+            restarts: bounded(1),
             boot,
         });
         let local = match &settings.sock_dir {
@@ -101,6 +107,14 @@ impl Minion {
     /// Fires an event on the master's bus, sooner or later.
     pub fn fire(&self, tag: &str, data: Map) {
         let _ = self.events.try_send(Event { tag: tag.to_owned(), data });
+    }
+
+    /// Ready when the daemon is asked to start anew.
+    pub fn restart_asked(&self) -> Local<()> {
+        let asked = self.restarts.1.clone();
+        Box::pin(async move {
+            let _ = asked.recv().await;
+        })
     }
 
     /// Tells each master that it meets who is there: grains first, then the start.
@@ -144,6 +158,16 @@ impl Minion {
             }
             MinionAsk::Tell(event) => {
                 log::info!("local event {}", event.tag);
+                MinionAnswer::Done
+            }
+            MinionAsk::Restart => {
+                let restart = self.restarts.0.clone();
+                // The answer leaves first.
+                let soon = async move {
+                    Timer::after(Duration::from_millis(100)).await;
+                    let _ = restart.try_send(());
+                };
+                self.executor.spawn(soon).detach();
                 MinionAnswer::Done
             }
             MinionAsk::Return(ret) => match self.channel.ask_until_answered(&Ask::Return(ret)).await {

@@ -368,7 +368,8 @@ fn watch_pipes(socket: &Socket, pipes: &Pipes) -> Result<Receiver<PipeNews>, Lin
         .pipe_notify(move |pipe, event| {
             let id = pipe_id(pipe);
             match event {
-                PipeEvent::AddPost => {
+                // Before it is added: a request of it may be received before AddPost is told.
+                PipeEvent::AddPre => {
                     let peer = Peer { pipe: id, address: remote_address(pipe), uid: peer_uid(pipe) };
                     pipes.lock().insert(id, (pipe, peer));
                     let _ = sender.try_send(PipeNews::Opened(peer));
@@ -400,18 +401,15 @@ struct ConnectionInner {
 
 impl Connection {
     pub async fn tcp(address: SocketAddr, patience: Duration) -> Result<Connection, LinkError> {
-        Connection::dial(&format!("tcp://{address}"), patience).await
+        Connection::dial(&format!("tcp://{address}"), patience, Dial::Again).await
     }
 
     pub async fn local(path: &Path, patience: Duration) -> Result<Connection, LinkError> {
-        // NNG tries again for ever; that nobody listens is known at once.
-        if let Err(error) = std::os::unix::net::UnixStream::connect(path) {
-            return Err(LinkError::Unreachable(error.to_string()));
-        }
-        Connection::dial(&local_url(path)?, patience).await
+        // That nobody listens is known at once, and said: NNG would try again for ever.
+        Connection::dial(&local_url(path)?, patience, Dial::Once).await
     }
 
-    async fn dial(url: &str, patience: Duration) -> Result<Connection, LinkError> {
+    async fn dial(url: &str, patience: Duration, dial: Dial) -> Result<Connection, LinkError> {
         let socket = socket(Protocol::Req0)?;
         socket.set_opt::<ResendTime>(None).map_err(unreachable)?;
         let (up, is_up) = unbounded();
@@ -428,7 +426,13 @@ impl Connection {
             })
             .map_err(unreachable)?;
         let connection = Connection { inner: Arc::new(ConnectionInner { socket, spare: Mutex::default() }), gone };
-        start_dialer(&connection.inner.socket, url)?;
+        match dial {
+            Dial::Again => start_dialer(&connection.inner.socket, url, dial)?,
+            Dial::Once => {
+                let (inner, url) = (connection.inner.clone(), url.to_owned());
+                smol::unblock(move || start_dialer(&inner.socket, &url, dial)).await?;
+            }
+        }
         let connected = async { is_up.recv().await.is_ok() };
         let late = async {
             Timer::after(patience).await;
@@ -612,7 +616,7 @@ impl Subscriber {
         let socket = socket(Protocol::Sub0)?;
         socket.set_opt::<Subscribe>(Vec::new()).map_err(unreachable)?;
         socket.set_opt::<RecvBufferSize>(1024).map_err(unreachable)?;
-        start_dialer(&socket, url)?;
+        start_dialer(&socket, url, Dial::Again)?;
         Ok(Subscriber { socket, operation: Operation::new().map_err(unreachable)? })
     }
 }
@@ -642,10 +646,19 @@ fn start_listener(socket: &Socket, url: &str) -> Result<(), LinkError> {
     listener.start().map(drop).map_err(|(_, error)| failed(error))
 }
 
-fn start_dialer(socket: &Socket, url: &str) -> Result<(), LinkError> {
+/// What happens when nobody listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dial {
+    /// It is an error. Blocks until that is known.
+    Once,
+    /// NNG tries again.
+    Again,
+}
+
+fn start_dialer(socket: &Socket, url: &str, dial: Dial) -> Result<(), LinkError> {
     let failed = |error: Error| LinkError::Unreachable(format!("cannot connect to {url}: {error}"));
     let dialer = DialerBuilder::new(socket, url).map_err(failed)?;
-    dialer.start(true).map(drop).map_err(|(_, error)| failed(error))
+    dialer.start(dial == Dial::Again).map(drop).map_err(|(_, error)| failed(error))
 }
 
 fn local_url(path: &Path) -> Result<String, LinkError> {
@@ -694,4 +707,116 @@ fn unreachable(error: Error) -> LinkError {
 
 fn broken(_: Error) -> LinkError {
     LinkError::Broken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    struct Echo;
+
+    impl Service for Echo {
+        fn request(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
+            Box::pin(async move {
+                match frame.as_slice() {
+                    b"uid" => Some(format!("{:?}", from.uid).into_bytes()),
+                    b"silence" => std::future::pending().await,
+                    _ => Some(frame),
+                }
+            })
+        }
+
+        fn closed(&self, _: PipeId) {}
+    }
+
+    fn with_executor<T>(run: impl AsyncFnOnce(&Rc<LocalExecutor<'static>>) -> T) -> T {
+        let executor = Rc::new(LocalExecutor::new());
+        smol::block_on(executor.run(run(&executor)))
+    }
+
+    fn socket_path(name: &str) -> std::path::PathBuf {
+        std::env::temp_dir().join(format!("halite-nng-{name}-{}", std::process::id()))
+    }
+
+    #[test]
+    fn strangers_that_come_and_go_do_not_stop_a_listener() {
+        let path = socket_path("strangers");
+        with_executor(async |executor| {
+            let server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
+            for turn in 0..40 {
+                let mut stranger = UnixStream::connect(&path).unwrap();
+                if turn % 2 == 0 {
+                    let _ = stranger.write_all(b"GET / HTTP/1.0\r\n\r\n");
+                }
+            }
+            let start = std::time::Instant::now();
+            let connection = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
+            assert_eq!(connection.request(b"hello".to_vec()).await, Ok(b"hello".to_vec()));
+            assert!(start.elapsed() < Duration::from_secs(2), "each of them made the listener pause");
+            drop(server);
+        });
+        let _ = std::fs::remove_file(&path);
+    }
+
+    #[test]
+    fn a_request_that_comes_with_its_connection_is_answered() {
+        let path = socket_path("first");
+        with_executor(async |executor| {
+            let _server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
+            for _ in 0..50 {
+                let connection = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
+                let own = format!("Some({})", rustix::process::getuid().as_raw());
+                assert_eq!(connection.request(b"uid".to_vec()).await, Ok(own.into_bytes()));
+            }
+        });
+        let _ = std::fs::remove_file(&path);
+    }
+
+    #[test]
+    fn a_broken_connection_fails_what_is_under_way() {
+        let path = socket_path("broken");
+        with_executor(async |executor| {
+            let server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
+            let connection = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
+            let waiting = executor.spawn(connection.request(b"silence".to_vec()));
+            assert_eq!(connection.request(b"x".to_vec()).await, Ok(b"x".to_vec()));
+            drop(server);
+            assert_eq!(waiting.await, Err(LinkError::Broken));
+            connection.closed().await;
+            assert_eq!(connection.request(b"x".to_vec()).await, Err(LinkError::Broken));
+        });
+        let _ = std::fs::remove_file(&path);
+    }
+
+    #[test]
+    fn who_asks_and_never_reads_loses_its_connection_alone() {
+        let path = socket_path("greedy");
+        with_executor(async |executor| {
+            let _server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
+            let greedy = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
+            let asked: Vec<_> =
+                (0..PER_PIPE + 1).map(|_| executor.spawn(greedy.request(b"silence".to_vec()))).collect();
+            greedy.closed().await;
+            let honest = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
+            assert_eq!(honest.request(b"x".to_vec()).await, Ok(b"x".to_vec()));
+            drop(asked);
+        });
+        let _ = std::fs::remove_file(&path);
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused_before_it_is_sent() {
+        let path = socket_path("long");
+        with_executor(async |executor| {
+            let _server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
+            let connection = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
+            let long = vec![0; FRAME_LIMIT + 1];
+            assert!(matches!(connection.request(long).await, Err(LinkError::TooLong { .. })));
+            let most = vec![7; FRAME_LIMIT];
+            assert_eq!(connection.request(most.clone()).await, Ok(most));
+        });
+        let _ = std::fs::remove_file(&path);
+    }
 }

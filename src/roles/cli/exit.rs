@@ -42,6 +42,11 @@ impl Exit {
         Exit::UnknownFunction,
     ];
 
+    /// The exit that another process of ours has ended with.
+    pub fn of_code(code: u8) -> Exit {
+        Exit::ALL.into_iter().find(|exit| exit.code() == code).unwrap_or(Exit::Passed(code.into()))
+    }
+
     pub fn code(self) -> u8 {
         match self {
             Exit::Ok => 0,

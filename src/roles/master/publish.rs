@@ -118,8 +118,8 @@ impl Master {
 
     /// In the first seconds of a master, its minions are still on their way back.
     fn counts_as_connected(&self, id: &Id) -> bool {
-        self.seats.borrow().is_connected(id)
-            || (self.started.elapsed() < SETTLE && self.minions.borrow().contains_key(id))
+        let on_its_way = || self.minions.borrow().get(id).is_some_and(|known| !known.seen);
+        self.seats.borrow().is_connected(id) || (self.started.elapsed() < SETTLE && on_its_way())
     }
 
     /// A return has come in. The client is told at once; the minion when it is on the disk.

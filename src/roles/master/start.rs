@@ -8,71 +8,37 @@ use super::trust::{Automatic, ListRule, Rules};
 use crate::exec::host::{Host, Machine};
 use crate::keys::store::PENDING_MAX;
 use crate::roles::cli::Exit;
-use crate::roles::cli::salt_daemon::{DaemonLine, MASTER};
-use crate::roles::config::id::Names;
-use crate::roles::config::{Config, KeepId, MasterOptions, Role, Surroundings};
-use crate::roles::daemon::{Ear, Told, make_folder};
+use crate::roles::cli::salt_daemon::MASTER;
+use crate::roles::config::{Config, MasterOptions, Role};
+use crate::roles::daemon::{self, End, Failure, Life, Start};
+use crate::wire::link::Local;
 use crate::wire::seal;
 use crate::wire::value::Value;
-use smol::LocalExecutor;
-use std::rc::Rc;
+use std::future::pending;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::{Duration, SystemTime};
 
 /// How long a minion may stay away before a job that it has taken is lost.
 const LOST_AFTER: Duration = Duration::from_secs(600);
 
 pub fn run(args: &[String]) -> u8 {
-    match DaemonLine::read(&MASTER, args) {
-        Ok(line) => serve(&line).code(),
-        Err(stop) => stop.report("salt-master").code(),
-    }
+    daemon::run(&MASTER, Role::Master, args, serve)
 }
 
-fn serve(line: &DaemonLine) -> Exit {
-    let around = Surroundings::of_process(line.common.config_dir.clone());
-    let loaded = Config::load(Role::Master, &around).and_then(|mut config| {
-        config.resolve_id(&Names::of_this_host(), KeepId::No)?;
-        Ok(config)
-    });
-    let config = match loaded {
-        Ok(config) => config,
-        Err(error) => return fail(Exit::Configuration, error),
-    };
-    crate::roles::logging::start(&config, &line.logging);
-    match config.master().map_err(|error| error.to_string()).and_then(|options| prepare(&config, &options)) {
-        Ok(settings) => serve_with(settings),
-        Err(message) => fail(Exit::Configuration, message),
-    }
+fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
+    let config = start.configure()?;
+    let options = config.master()?;
+    start.settle(&config, &options.common, life)?;
+    let settings = prepare(&config, &options)?;
+    let end =
+        daemon::serve(life, |executor| Ok((Master::start(executor, settings)?, Box::pin(pending()) as Local<()>)));
+    log::info!("the master stops");
+    end
 }
 
-fn serve_with(settings: Settings) -> Exit {
-    let served = smol::block_on(async {
-        let mut ear = Ear::open()?;
-        let executor = Rc::new(LocalExecutor::new());
-        executor
-            .run(async {
-                let _running = Master::start(&executor, settings)?;
-                while ear.next().await == Told::Reload {
-                    log::logger().flush();
-                }
-                log::info!("the master stops");
-                Ok::<(), String>(())
-            })
-            .await
-    });
-    match served {
-        Ok(()) => Exit::Ok,
-        Err(message) => fail(Exit::Failed, message),
-    }
-}
-
-fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, String> {
-    seal::start()?;
+fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, Failure> {
+    seal::start().map_err(|message| Failure::new(Exit::Internal, message))?;
     let common = &options.common;
-    for folder in [&common.pki_dir, &common.cachedir, &common.sock_dir] {
-        make_folder(folder)?;
-    }
-    let interface = options.interface.trim_matches(['[', ']']);
     let on = |on: bool| if on { Events::On } else { Events::Off };
     let automatic = |on: bool| if on { Automatic::Yes } else { Automatic::No };
     let name_of = |uid| Machine.user_by_uid(uid).ok().flatten().map(|user| user.name);
@@ -81,7 +47,7 @@ fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, String>
     let lists: ListRule = Box::new(move |id, grains| autosign.judge(id, grains, SystemTime::now()));
     Ok(Settings {
         id: config.opts.str_at("id").filter(|id| !id.is_empty()).unwrap_or("master").to_owned(),
-        interface: interface.parse().map_err(|_| format!("interface: '{interface}' is not an address"))?,
+        interface: interface(config, options)?,
         publish_port: options.publish_port,
         ret_port: options.ret_port,
         sock_dir: common.sock_dir.clone(),
@@ -104,7 +70,13 @@ fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, String>
     })
 }
 
-fn fail(exit: Exit, message: impl std::fmt::Display) -> Exit {
-    eprintln!("salt-master: error: {message}");
-    exit
+/// The address to listen on. With `ipv6: True`, "everywhere" is everywhere of IPv6.
+fn interface(config: &Config, options: &MasterOptions) -> Result<IpAddr, Failure> {
+    let text = options.interface.trim_matches(['[', ']']);
+    let address =
+        text.parse().map_err(|_| config.fault("interface", format_args!("wants an address, not '{text}'")))?;
+    match address {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) if options.common.ipv6 == Some(true) => Ok(Ipv6Addr::UNSPECIFIED.into()),
+        address => Ok(address),
+    }
 }

@@ -28,6 +28,8 @@ pub enum MinionAsk {
     Tell(Event),
     /// The return of a job that was started here, for the master to keep.
     Return(Box<Return>),
+    /// End, and be started again by the supervisor.
+    Restart,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

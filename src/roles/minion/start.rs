@@ -2,74 +2,48 @@
 
 use super::Minion;
 use super::settings::Settings;
+use super::supervisor::supervise;
 use crate::exec::grains;
 use crate::exec::host::Machine;
 use crate::roles::cli::Exit;
-use crate::roles::cli::salt_daemon::{DaemonLine, MINION};
-use crate::roles::config::id::Names;
-use crate::roles::config::{Config, KeepId, MinionOptions, Role, Surroundings};
-use crate::roles::daemon::{Ear, Told, make_folder};
+use crate::roles::cli::salt_daemon::MINION;
+use crate::roles::config::{Config, MinionOptions, Role};
+use crate::roles::daemon::launch::Stage;
+use crate::roles::daemon::{self, End, Failure, Life, Start};
 use crate::wire::nng::{Family, Tcp};
 use crate::wire::seal;
-use smol::LocalExecutor;
 use std::rc::Rc;
 use std::time::Duration;
 
 pub fn run(args: &[String]) -> u8 {
-    match DaemonLine::read(&MINION, args) {
-        Ok(line) => serve(&line).code(),
-        Err(stop) => stop.report("salt-minion").code(),
-    }
+    daemon::run(&MINION, Role::Minion, args, serve)
 }
 
-fn serve(line: &DaemonLine) -> Exit {
-    let around = Surroundings::of_process(line.common.config_dir.clone());
-    let mut config = match Config::load(Role::Minion, &around) {
-        Ok(config) => config,
-        Err(error) => return fail(Exit::Configuration, error),
-    };
-    crate::roles::logging::start(&config, &line.logging);
-    let prepared =
-        config.resolve_id(&Names::of_this_host(), KeepId::Yes).map_err(|error| error.to_string()).and_then(|_| {
-            let options = config.minion().map_err(|error| error.to_string())?;
-            prepare(&config, &options)
-        });
-    match prepared {
-        Ok(settings) => serve_with(settings),
-        Err(message) => fail(Exit::Configuration, message),
+/// Under a supervisor, unless that is unwanted. Process 1 has one already: whoever started the container.
+fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
+    let config = start.configure()?;
+    let options = config.minion()?;
+    start.settle(&config, &options.common, life)?;
+    seal::start().map_err(|message| Failure::new(Exit::Internal, message))?;
+    let alone = start.line.daemon.disable_keepalive || std::process::id() == 1;
+    if start.origin.stage != Stage::Supervised && !alone {
+        return supervise(start, life, options.random_reauth_delay);
     }
-}
-
-fn serve_with(settings: Settings) -> Exit {
-    let served = smol::block_on(async {
-        let mut ear = Ear::open()?;
-        let executor = Rc::new(LocalExecutor::new());
-        executor
-            .run(async {
-                let transport = Rc::new(Tcp { patience: settings.auth_timeout, family: Family::V4First });
-                let _running = Minion::start(&executor, settings, transport)?;
-                while ear.next().await == Told::Reload {
-                    log::logger().flush();
-                }
-                log::info!("the minion stops");
-                Ok::<(), String>(())
-            })
-            .await
+    let settings = prepare(&config, &options);
+    let transport = Rc::new(Tcp { patience: settings.auth_timeout, family: Family::V4First });
+    let end = daemon::serve(life, |executor| {
+        let running = Minion::start(executor, settings, transport)?;
+        let restart = running.minion.restart_asked();
+        Ok((running, restart))
     });
-    match served {
-        Ok(()) => Exit::Ok,
-        Err(message) => fail(Exit::Failed, message),
-    }
+    log::info!("the minion stops");
+    end
 }
 
-fn prepare(config: &Config, options: &MinionOptions) -> Result<Settings, String> {
-    seal::start()?;
+fn prepare(config: &Config, options: &MinionOptions) -> Settings {
     let common = &options.common;
-    for folder in [&common.pki_dir, &common.cachedir, &common.sock_dir] {
-        make_folder(folder)?;
-    }
     let finger = Some(options.master_finger.clone()).filter(|finger| !finger.is_empty());
-    Ok(Settings {
+    Settings {
         id: common.id.clone(),
         masters: options.masters.clone(),
         master_port: options.master_port,
@@ -85,10 +59,5 @@ fn prepare(config: &Config, options: &MinionOptions) -> Result<Settings, String>
         reauth_delay: options.random_reauth_delay.min(Duration::from_secs(1)),
         opts: config.opts.clone(),
         grains: grains::collect(&Machine, &config.opts),
-    })
-}
-
-fn fail(exit: Exit, message: impl std::fmt::Display) -> Exit {
-    eprintln!("salt-minion: error: {message}");
-    exit
+    }
 }

@@ -68,6 +68,8 @@ pub fn run(background: &Background, job: &Job, lock: &Lock, started: impl FnOnce
     // The running file, even when another version has taken its place on disk.
     let mut command = Command::new("/proc/self/exe");
     command.arg0(NAME).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    // What a job starts must not speak to the service manager in the daemon's name.
+    command.env_remove(crate::roles::daemon::notify::VARIABLE);
     lock.inherit(&mut command);
     let mut child = command.spawn()?;
     started(child.id());

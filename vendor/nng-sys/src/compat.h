@@ -1,0 +1,1 @@
+#include "nng/compat/nanomsg/nn.h"
