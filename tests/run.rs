@@ -141,17 +141,19 @@ fn a_call_needs_no_master_and_tells_it_where_the_daemon_runs() {
     let fleet = Fleet::start(&["web1"]);
     let ran = call(&fleet, "web1", &["test.echo", "hello", "--out=json"]);
     assert_eq!((ran.code, json(&ran).to_json()), (0, r#"{"local": "hello"}"#.to_owned()), "{}", ran.err);
-    let sent = |fun: &str| {
-        let archive = fleet.archive();
-        let jobs = archive.jobs().unwrap();
-        jobs.into_iter().find(|job| job.load.str_at("fun") == Some(fun)).map(|job| job.jid)
-    };
+    let found = json(&runner(&fleet, &["jobs.list_jobs", "search_function=test.echo"]));
+    let (jid, job) = found.as_map().and_then(|jobs| jobs.first()).expect("the master has kept it");
+    assert_eq!(job.at("Target"), Some(&Value::from("web1")));
+    let looked = json(&runner(&fleet, &["jobs.lookup_jid", &jid.to_text()]));
+    assert_eq!(looked.to_json(), r#"{"web1": "hello"}"#);
     let ran = call(&fleet, "web1", &["event.send", "my/tag", "a=1"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "local:\n    True\n"), "{}", ran.err);
     let ran = call(&fleet, "web1", &["--local", "event.send", "my/tag"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("no master"), "{}", ran.err);
-    assert_eq!(sent("never.run"), None);
+    let kept = json(&runner(&fleet, &["jobs.list_jobs"])).as_map().map_or(0, |jobs| jobs.len());
+    assert_eq!(call(&fleet, "web1", &["test.ping", "--no-return-event"]).code, 0);
+    assert_eq!(json(&runner(&fleet, &["jobs.list_jobs"])).as_map().map_or(0, |jobs| jobs.len()), kept);
 }
 
 #[test]
@@ -193,6 +195,7 @@ fn salt_says_what_is_wrong_before_anybody_is_asked() {
         (&["-C", "web1 and and", "test.ping"], 64, "", "character"),
         (&["-N", "nope", "test.ping"], 64, "", "nope"),
         (&["-b", "1", "*", "test.ping"], 69, "", "batches are not part of this version"),
+        (&["-I", "a:b", "test.ping"], 69, "", "targets by pillar"),
         (&["*"], 42, "", "there is no function"),
         (&["zzz*", "test.ping", "--out=json"], 2, "{}\n", "ERROR: No return received"),
         (&["-L", "web1,nope", "test.ping"], 1, "nope:\n    Minion did not return. [No such minion]", "non-zero"),
