@@ -10,3 +10,5 @@ mod jobs;
 mod layers;
 /// The binary as users meet it.
 mod programs;
+/// Runners, and calls on the minion itself.
+mod run;

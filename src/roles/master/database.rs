@@ -221,6 +221,9 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
                 Value::Map(full.clone()).to_json()
             ];
             connection.prepare_cached(sql)?.execute(row)?;
+            // A return of a job that nobody published here: a minion started it by itself (salt-call).
+            let load = own_load(id, ret).to_json();
+            connection.prepare_cached("INSERT OR IGNORE INTO jids VALUES (?, ?)")?.execute(params![ret.jid, load])?;
             if ret.killed {
                 return save_end(connection, &ret.jid, id, EndState::Killed);
             }
@@ -272,6 +275,20 @@ fn load_of(job: &Job, minions: &[String]) -> Value {
         load.insert("metadata", metadata.clone());
     }
     Value::Map(load)
+}
+
+/// The load of a job that a minion started by itself, from what it returned.
+fn own_load(id: &str, ret: &Return) -> Value {
+    let job = Job {
+        jid: ret.jid.clone(),
+        fun: ret.fun.clone(),
+        arg: ret.fun_args.clone(),
+        tgt: id.into(),
+        tgt_type: "list".to_owned(),
+        metadata: ret.metadata.clone(),
+        ..Job::default()
+    };
+    load_of(&job, &[id.to_owned()])
 }
 
 // ---- reading ----
@@ -481,6 +498,24 @@ mod tests {
             [("b".into(), "lost".into()), ("d".into(), "absent".into())]
         );
         assert_eq!(archive.returns("20260101000000000001").unwrap()[0].1.at("return"), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn a_return_that_nobody_asked_for_is_a_job_of_its_own_and_replaces_none() {
+        let folder = Folder::fresh("own");
+        let path = path_in(&folder.0);
+        let database = Database::open(&path).unwrap();
+        let ret = |jid: &str| Return { jid: jid.to_owned(), fun: "state.apply".into(), ..Return::default() };
+        smol::block_on(async {
+            database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
+            for jid in ["20260101000000000001", "20260101000000000002"] {
+                database.save_return("a".to_owned(), ret(jid), Map::new()).await.unwrap();
+            }
+        });
+        drop(database);
+        let jobs = Archive::open(&path).unwrap().unwrap().jobs().unwrap();
+        let shown: Vec<_> = jobs.iter().map(|job| (job.load.str_at("fun"), job.load.str_at("tgt"))).collect();
+        assert_eq!(shown, [(Some("test.ping"), Some("*")), (Some("state.apply"), Some("a"))]);
     }
 
     #[test]
