@@ -12,6 +12,7 @@ pub mod outputters;
 pub mod random;
 pub mod regex;
 pub mod renderers;
+pub mod runners;
 pub mod target;
 
 pub use context::{Call, Ctx, Master, NoMaster};

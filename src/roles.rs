@@ -1,5 +1,6 @@
 //! The programs: what one binary is, by the name it is called with.
 
+pub mod call;
 pub mod cli;
 pub mod client;
 pub mod config;
@@ -22,6 +23,7 @@ pub struct Applet {
 /// Every program that there is, sorted by name.
 pub const APPLETS: &[Applet] = &[
     Applet { name: "salt", about: "run functions on minions and show what they answer", run: client::salt::run },
+    Applet { name: "salt-call", about: "run a function on this minion and show its answer", run: call::run },
     Applet { name: "salt-key", about: "show, accept, reject and delete the keys of minions", run: key::run },
     Applet {
         name: "salt-master",
@@ -29,6 +31,11 @@ pub const APPLETS: &[Applet] = &[
         run: master::start::run,
     },
     Applet { name: "salt-minion", about: "run the jobs of a master", run: minion::start::run },
+    Applet {
+        name: "salt-run",
+        about: "run a function of the master itself and show its answer",
+        run: client::run::run,
+    },
 ];
 
 /// Programs of Salt that this version lacks.

@@ -1,5 +1,7 @@
 //! Tests of the whole: each module says what it shows.
 
+/// How the daemons start, what they tell, how they end.
+mod daemon;
 /// Real masters and minions, for the others to use.
 mod fleet;
 /// From the command to every target's end.

@@ -1,6 +1,6 @@
 //! What a function answers: a value with its exit code, or a fault that says whose it is.
 
-use crate::wire::record::ArgumentError;
+use crate::wire::record::{ArgumentError, Info};
 use crate::wire::value::Value;
 
 pub type Reply = Result<Returned, Fault>;
@@ -98,7 +98,8 @@ impl Fault {
                 format!("ERROR executing '{fun}': {error}")
             }
             Fault::Arguments { error, fun } => {
-                format!("Passed invalid arguments to {fun}: {}\n{}", in_python_words(fun, error), doc(fun))
+                let info = info(fun);
+                format!("Passed invalid arguments to {fun}: {}\n{}", in_python_words(fun, info, error), doc(info))
             }
             Fault::Invocation(message) => format!("ERROR executing '{fun}': {message}"),
             Fault::Execution(message) => format!("ERROR: {message}"),
@@ -116,6 +117,11 @@ impl Fault {
 
     /// What `salt-call` and its like print when the function failed with this.
     pub fn told(&self, fun: &str) -> Told {
+        self.told_of(fun, info(fun))
+    }
+
+    /// The same for a function that is no execution function: `info` is what its declaration says.
+    pub fn told_of(&self, fun: &str, info: Option<&Info>) -> Told {
         let told = |stderr: String, exit_code| Told { stdout: String::new(), stderr, exit_code };
         match self {
             Fault::Unknown { .. } => told(format!("{}\n", self.with_nearest()), NO_FUNCTION),
@@ -123,8 +129,8 @@ impl Fault {
                 told(format!("Error running '{fun}': {error}\n"), FAILED)
             }
             Fault::Arguments { error, fun } => Told {
-                stdout: format!("{}\n", doc(fun)),
-                stderr: format!("\nPassed invalid arguments: {}.\n\nUsage:\n", in_python_words(fun, error)),
+                stdout: format!("{}\n", doc(info)),
+                stderr: format!("\nPassed invalid arguments: {}.\n\nUsage:\n", in_python_words(fun, info, error)),
                 exit_code: FAILED,
             },
             _ => told(format!("Error running '{fun}': {self}\n"), FAILED),
@@ -142,7 +148,7 @@ impl Fault {
 }
 
 /// The words of Python's TypeError, which users of Salt know and programs look for.
-fn in_python_words(fun: &str, error: &ArgumentError) -> String {
+fn in_python_words(fun: &str, info: Option<&Info>, error: &ArgumentError) -> String {
     let name = fun.rsplit('.').next().unwrap_or(fun);
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     match error {
@@ -158,7 +164,7 @@ fn in_python_words(fun: &str, error: &ArgumentError) -> String {
         }
         ArgumentError::TooMany { takes, given } => {
             let were = if *given == 1 { "was" } else { "were" };
-            let fields = super::modules::find(fun).map_or(&[][..], |function| function.info.fields);
+            let fields = info.map_or(&[][..], |info| info.fields);
             let least = fields.iter().filter(|field| field.is_required()).count();
             let takes = match least == *takes {
                 true => format!("{takes} positional argument{}", plural(*takes)),
@@ -171,8 +177,12 @@ fn in_python_words(fun: &str, error: &ArgumentError) -> String {
     }
 }
 
-fn doc(fun: &str) -> String {
-    super::modules::find(fun).map_or_else(String::new, |function| function.doc())
+fn info(fun: &str) -> Option<&'static Info> {
+    super::modules::find(fun).map(|function| function.info)
+}
+
+fn doc(info: Option<&Info>) -> String {
+    info.map_or_else(String::new, Info::text)
 }
 
 #[cfg(test)]
@@ -236,7 +246,7 @@ mod tests {
     #[test]
     fn missing_arguments_are_listed_as_python_lists_them() {
         let missing = |names: &[&'static str]| {
-            in_python_words("m.f", &ArgumentError::Missing { names: names.to_vec(), required: 3, given: 0 })
+            in_python_words("m.f", None, &ArgumentError::Missing { names: names.to_vec(), required: 3, given: 0 })
         };
         assert_eq!(missing(&["a"]), "f() missing 1 required positional argument: 'a'");
         assert_eq!(missing(&["a", "b"]), "f() missing 2 required positional arguments: 'a' and 'b'");

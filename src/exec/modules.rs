@@ -92,26 +92,8 @@ impl Function {
 impl Function {
     /// The documentation, as `sys.doc` shows it: the text, the arguments.
     pub fn doc(&self) -> String {
-        let mut text = dedented(self.info.doc);
-        for field in self.info.fields.iter().filter(|field| !field.doc.is_empty()) {
-            text.push_str(&format!(
-                "\n{}\n    {}\n",
-                field.name(),
-                dedented(field.doc).trim_end().replace('\n', "\n    ")
-            ));
-        }
-        text
+        self.info.text()
     }
-}
-
-/// The lines of a doc comment without the blank that stands behind `///`.
-fn dedented(lines: &[&str]) -> String {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(line.strip_prefix(' ').unwrap_or(line));
-        text.push('\n');
-    }
-    text
 }
 
 /// The function called `mod.fun`.

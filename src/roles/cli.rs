@@ -17,11 +17,13 @@ pub mod salt_daemon;
 pub mod salt_key;
 pub mod salt_run;
 mod saltfile;
+mod trouble;
 pub mod versions;
 
 pub use display::Display;
 pub use exit::Exit;
 pub use line::{Group, Line, Program, group};
+pub use trouble::Trouble;
 
 /// The version as `--version` says it, without the program's name.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-halite");
@@ -48,6 +50,16 @@ impl std::fmt::Display for Stop {
 }
 
 impl Stop {
+    /// The exit code of a program that stops for this reason.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Stop::Shown(_) => Exit::Ok,
+            Stop::Usage(_) => Exit::Usage,
+            Stop::Incomplete(_) => Exit::Incomplete,
+            Stop::Lacking(_) => Exit::Unavailable,
+        }
+    }
+
     /// Says why, where it belongs, and gives the exit code.
     pub fn report(&self, program: &str) -> Exit {
         match self {
@@ -58,17 +70,13 @@ impl Stop {
                     Exit::CannotCreate
                 }
             },
-            Stop::Usage(sentence) => {
+            Stop::Usage(sentence) | Stop::Incomplete(sentence) => {
                 exit::complain(&format!("{program}: error: {sentence}"));
-                Exit::Usage
-            }
-            Stop::Incomplete(sentence) => {
-                exit::complain(&format!("{program}: error: {sentence}"));
-                Exit::Incomplete
+                self.exit()
             }
             Stop::Lacking(sentence) => {
                 exit::complain(&format!("{program}: {sentence}"));
-                Exit::Unavailable
+                self.exit()
             }
         }
     }

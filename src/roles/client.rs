@@ -1,9 +1,14 @@
 //! Programs that ask the master on its own host: `salt`, `salt-run` and the key tool, over `master.ipc`.
 
+mod archive;
+mod fleet;
 pub mod gather;
+pub mod run;
 pub mod salt;
 
-use super::cli::Exit;
+use super::cli::options::{Common, Logging};
+use super::cli::{Exit, Trouble};
+use super::config::{Config, MasterOptions, Role, Surroundings};
 use super::master::local;
 use crate::wire::cbor;
 use crate::wire::link::{Link, LinkError};
@@ -60,6 +65,26 @@ impl ClientError {
             ClientError::Malformed(_) => Exit::Internal,
         }
     }
+}
+
+impl From<ClientError> for Trouble {
+    fn from(error: ClientError) -> Trouble {
+        Trouble::new(error.exit(), error)
+    }
+}
+
+/// The master's configuration, with the log begun as it and the command line say.
+fn configured(common: &Common, logging: &Logging) -> Result<(Config, MasterOptions), Trouble> {
+    let around = Surroundings::of_process(common.config_dir.clone());
+    let config = Config::load(Role::Master, &around)?;
+    super::logging::start(&config, logging);
+    let options = config.master()?;
+    Ok((config, options))
+}
+
+/// Who called sudo: a job carries the name.
+fn sudo_user() -> Option<String> {
+    std::env::var("SUDO_USER").ok().filter(|user| !user.is_empty())
 }
 
 impl Client {

@@ -211,6 +211,8 @@ impl Life {
     /// The start went wrong: whoever waits is told. After the start the log is what is left.
     pub fn failed(&mut self, failure: &Failure) {
         log::error!("{}", failure.message);
+        // Whoever hears it may try again at once.
+        self.pidfile = None;
         self.report.failed(failure);
     }
 }

@@ -24,6 +24,7 @@ use crate::wire::message::{Answer, Ask, Event};
 use crate::wire::nng::Server;
 use crate::wire::seal;
 use crate::wire::value::{Map, Value};
+use async_io::Timer;
 use channel::Channel;
 use local::{LocalDoor, MinionAnswer, MinionAsk};
 use settings::Settings;
@@ -35,6 +36,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A minion, running: everything from the handshake to the spool.
 pub struct Minion {
@@ -159,7 +161,13 @@ impl Minion {
                 MinionAnswer::Done
             }
             MinionAsk::Restart => {
-                let _ = self.restarts.0.try_send(());
+                let restart = self.restarts.0.clone();
+                // The answer leaves first.
+                let soon = async move {
+                    Timer::after(Duration::from_millis(100)).await;
+                    let _ = restart.try_send(());
+                };
+                self.executor.spawn(soon).detach();
                 MinionAnswer::Done
             }
             MinionAsk::Return(ret) => match self.channel.ask_until_answered(&Ask::Return(ret)).await {

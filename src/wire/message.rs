@@ -154,6 +154,9 @@ pub enum LocalAsk {
     Expand {
         tgt: Value,
         tgt_type: String,
+        /// Between the steps of a grain's path; nothing: a colon.
+        #[serde(default)]
+        delimiter: Option<String>,
     },
     /// The states of the targets of a job that is still open, by minion.
     States {

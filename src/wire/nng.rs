@@ -401,18 +401,15 @@ struct ConnectionInner {
 
 impl Connection {
     pub async fn tcp(address: SocketAddr, patience: Duration) -> Result<Connection, LinkError> {
-        Connection::dial(&format!("tcp://{address}"), patience).await
+        Connection::dial(&format!("tcp://{address}"), patience, Dial::Again).await
     }
 
     pub async fn local(path: &Path, patience: Duration) -> Result<Connection, LinkError> {
-        // NNG tries again for ever; that nobody listens is known at once.
-        if let Err(error) = std::os::unix::net::UnixStream::connect(path) {
-            return Err(LinkError::Unreachable(error.to_string()));
-        }
-        Connection::dial(&local_url(path)?, patience).await
+        // That nobody listens is known at once, and said: NNG would try again for ever.
+        Connection::dial(&local_url(path)?, patience, Dial::Once).await
     }
 
-    async fn dial(url: &str, patience: Duration) -> Result<Connection, LinkError> {
+    async fn dial(url: &str, patience: Duration, dial: Dial) -> Result<Connection, LinkError> {
         let socket = socket(Protocol::Req0)?;
         socket.set_opt::<ResendTime>(None).map_err(unreachable)?;
         let (up, is_up) = unbounded();
@@ -429,7 +426,13 @@ impl Connection {
             })
             .map_err(unreachable)?;
         let connection = Connection { inner: Arc::new(ConnectionInner { socket, spare: Mutex::default() }), gone };
-        start_dialer(&connection.inner.socket, url)?;
+        match dial {
+            Dial::Again => start_dialer(&connection.inner.socket, url, dial)?,
+            Dial::Once => {
+                let (inner, url) = (connection.inner.clone(), url.to_owned());
+                smol::unblock(move || start_dialer(&inner.socket, &url, dial)).await?;
+            }
+        }
         let connected = async { is_up.recv().await.is_ok() };
         let late = async {
             Timer::after(patience).await;
@@ -613,7 +616,7 @@ impl Subscriber {
         let socket = socket(Protocol::Sub0)?;
         socket.set_opt::<Subscribe>(Vec::new()).map_err(unreachable)?;
         socket.set_opt::<RecvBufferSize>(1024).map_err(unreachable)?;
-        start_dialer(&socket, url)?;
+        start_dialer(&socket, url, Dial::Again)?;
         Ok(Subscriber { socket, operation: Operation::new().map_err(unreachable)? })
     }
 }
@@ -643,10 +646,19 @@ fn start_listener(socket: &Socket, url: &str) -> Result<(), LinkError> {
     listener.start().map(drop).map_err(|(_, error)| failed(error))
 }
 
-fn start_dialer(socket: &Socket, url: &str) -> Result<(), LinkError> {
+/// What happens when nobody listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dial {
+    /// It is an error. Blocks until that is known.
+    Once,
+    /// NNG tries again.
+    Again,
+}
+
+fn start_dialer(socket: &Socket, url: &str, dial: Dial) -> Result<(), LinkError> {
     let failed = |error: Error| LinkError::Unreachable(format!("cannot connect to {url}: {error}"));
     let dialer = DialerBuilder::new(socket, url).map_err(failed)?;
-    dialer.start(true).map(drop).map_err(|(_, error)| failed(error))
+    dialer.start(dial == Dial::Again).map(drop).map_err(|(_, error)| failed(error))
 }
 
 fn local_url(path: &Path) -> Result<String, LinkError> {

@@ -28,6 +28,28 @@ pub struct Info {
     pub fields: &'static [Field],
 }
 
+impl Info {
+    /// The documentation for people: the text, then the arguments that have one.
+    pub fn text(&self) -> String {
+        let mut text = dedented(self.doc);
+        for field in self.fields.iter().filter(|field| !field.doc.is_empty()) {
+            let doc = dedented(field.doc);
+            text.push_str(&format!("\n{}\n    {}\n", field.name(), doc.trim_end().replace('\n', "\n    ")));
+        }
+        text
+    }
+}
+
+/// The lines of a doc comment without the blank that stands behind `///`.
+fn dedented(lines: &[&str]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(line.strip_prefix(' ').unwrap_or(line));
+        text.push('\n');
+    }
+    text
+}
+
 /// What a record's declaration says of one field.
 #[derive(Debug)]
 pub struct Field {

@@ -1,15 +1,21 @@
 //! `salt`: runs a function on minions and shows what they answer, as it comes.
 
+mod doc;
+mod progress;
+mod shown;
+
 use super::gather::{Gather, Gathered};
-use super::{Client, ClientError};
-use crate::exec::regex::Regex;
-use crate::roles::cli::arguments;
-use crate::roles::cli::display::DisplayError;
-use crate::roles::cli::salt::SaltLine;
-use crate::roles::cli::{Display, Exit};
-use crate::roles::config::{Config, Role, Surroundings};
-use crate::wire::message::{EndState, LocalAnswer, LocalAsk, Outcome, Publish, Return};
+use super::{Client, ClientError, configured, sudo_user};
+use crate::exec::random;
+use crate::exec::target::Target;
+use crate::roles::cli::arguments::{self, Called};
+use crate::roles::cli::exit::{complain, print};
+use crate::roles::cli::salt::{Request, SaltLine};
+use crate::roles::cli::{Display, Exit, Trouble};
+use crate::roles::config::{Config, MasterOptions};
+use crate::wire::message::{LocalAnswer, LocalAsk, Publish};
 use crate::wire::value::{Map, Value};
+use shown::Shown;
 use std::time::Duration;
 
 pub fn run(args: &[String]) -> u8 {
@@ -19,200 +25,199 @@ pub fn run(args: &[String]) -> u8 {
     };
     match smol::block_on(answer(&line)) {
         Ok(exit) => exit.code(),
-        Err(Trouble { message, exit }) => {
-            eprintln!("salt: error: {message}");
-            exit.code()
-        }
+        Err(trouble) => trouble.report("salt").code(),
     }
-}
-
-/// Why a command could not be carried out.
-struct Trouble {
-    message: String,
-    exit: Exit,
-}
-
-impl From<ClientError> for Trouble {
-    fn from(error: ClientError) -> Trouble {
-        Trouble { message: error.to_string(), exit: error.exit() }
-    }
-}
-
-impl From<DisplayError> for Trouble {
-    fn from(error: DisplayError) -> Trouble {
-        Trouble { message: error.to_string(), exit: Exit::CannotCreate }
-    }
-}
-
-fn trouble(exit: Exit, message: impl std::fmt::Display) -> Trouble {
-    Trouble { message: message.to_string(), exit }
 }
 
 async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
-    let [tgt, functions, words @ ..] = line.words.as_slice() else {
-        return Err(trouble(Exit::Usage, "a target and a function are needed: salt '*' test.ping"));
-    };
-    let around = Surroundings::of_process(line.common.config_dir.as_ref().map(Into::into));
-    let config = Config::load(Role::Master, &around).map_err(|error| trouble(Exit::Configuration, error))?;
-    let options = config.master().map_err(|error| trouble(Exit::Configuration, error))?;
-    let kind = line.target.kind().map_err(|stop| trouble(Exit::Usage, format!("{stop:?}")))?;
-    let publish = read_job(line, tgt, kind, functions, words)?;
+    if line.salt.config_dump {
+        return dump(line);
+    }
+    let request = line.request()?;
+    let (config, options) = configured(&line.common, &line.logging)?;
+    refuse_what_is_not_there(line)?;
+    understand(&request, &config)?;
     let mut display = Display::new(&line.output, &config.opts)?;
-
     let client = Client::connect(&options.common.sock_dir).await?;
+    let mut publish = publish(line, &request);
     if line.salt.preview_target {
-        let ask = LocalAsk::Expand { tgt: publish.tgt, tgt_type: publish.tgt_type };
-        if let LocalAnswer::Minions(minions) = client.ask(&ask).await? {
-            display.show(&Value::list(minions), None, 0)?;
-        }
+        let minions = expand(&client, &publish).await?;
+        display.show(&Value::list(minions), None, 0)?;
         return Ok(Exit::Ok);
     }
+    if let Some(count) = line.salt.subset {
+        choose(&client, &mut publish, count).await?;
+    }
+    let wanted = wanted(&publish);
     let LocalAnswer::Published { jid, minions, absent } = client.ask(&LocalAsk::Publish(Box::new(publish))).await?
     else {
-        return Err(trouble(Exit::Internal, "the master did not say what became of the job"));
+        return Err(Trouble::new(Exit::Internal, "the master did not say what became of the job"));
     };
-    if minions.is_empty() && absent.is_empty() {
+    let job = Published { jid, minions, absent, wanted };
+    if job.minions.is_empty() && job.absent.is_empty() {
         display.say("No minions matched the target. No command was sent, no jid was assigned.\n");
-        eprintln!("ERROR: No return received");
+        display.show(&Map::new().into(), None, 0)?;
+        complain("ERROR: No return received");
         return Ok(Exit::NoReturn);
     }
     if line.salt.r#async {
-        display.say(&format!("Executed command with job ID: {jid}\n"));
+        display.say(&format!("Executed command with job ID: {}\n", job.jid));
         return Ok(Exit::Ok);
     }
+    follow(line, &options, &client, &job, display).await
+}
+
+/// A job that the master has started.
+struct Published {
+    jid: String,
+    minions: Vec<String>,
+    absent: Vec<String>,
+    /// The ids of a list target, as they were asked for.
+    wanted: Vec<String>,
+}
+
+impl Published {
+    /// Ids that were asked for by name and are no minions of this master.
+    fn unknown(&self) -> impl Iterator<Item = &String> {
+        self.wanted.iter().filter(|id| !self.minions.contains(id) && !self.absent.contains(id))
+    }
+}
+
+/// Shows what becomes of a job until each target has ended.
+async fn follow(
+    line: &SaltLine,
+    options: &MasterOptions,
+    client: &Client,
+    job: &Published,
+    mut display: Display,
+) -> Result<Exit, Trouble> {
     if line.salt.verbose {
-        let title = format!("Executing job with jid {jid}");
+        let title = format!("Executing job with jid {}", job.jid);
         display.say(&format!("{title}\n{}\n\n", "-".repeat(title.len())));
     } else if line.salt.show_jid {
-        display.say(&format!("jid: {jid}\n"));
+        display.say(&format!("jid: {}\n", job.jid));
     }
-    let patience = line.salt.timeout.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
-    let mut shown = Shown::new(line, &mut display, &jid);
-    let mut gather = Gather::new(&client, &jid, &minions, &absent, patience);
+    let patience = line.salt.timeout.filter(|seconds| seconds.0 > 0);
+    let patience = patience.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
+    let mut gather = Gather::new(client, &job.jid, &job.minions, &job.absent, patience);
+    let targeted = job.minions.len() + job.absent.len();
+    let mut shown = Shown::new(line, display, &job.jid, targeted + job.unknown().count());
+    for id in job.unknown() {
+        shown.without_return(id, "No such minion")?;
+    }
     loop {
         match gather.next().await? {
             Gathered::Outcome(outcome) => shown.outcome(*outcome)?,
-            Gathered::Silent(ids) => ids.into_iter().try_for_each(|id| shown.without_return(&id, "No response"))?,
+            Gathered::Silent(ids) => ids.iter().try_for_each(|id| shown.without_return(id, "No response"))?,
             Gathered::All => break,
         }
     }
-    shown.finish(minions.len() + absent.len())
+    shown.finish()
 }
 
-fn read_job(line: &SaltLine, tgt: &str, kind: &str, functions: &str, words: &[String]) -> Result<Publish, Trouble> {
-    let separator = line.salt.args_separator.as_deref().unwrap_or(",");
-    let calls = arguments::calls(functions, words, separator, &line.reading.unparsed()).map_err(|stop| {
-        let exit = stop.report("salt");
-        trouble(exit, "the words do not fit the functions")
-    })?;
-    let (fun, arg) = match calls.as_slice() {
+/// `--config-dump`: the master's configuration as YAML.
+fn dump(line: &SaltLine) -> Result<Exit, Trouble> {
+    let (config, _) = configured(&line.common, &line.logging)?;
+    let mut opts = config.opts;
+    opts.sort_keys();
+    let style = crate::exec::outputters::Style {
+        colors: crate::exec::outputters::Colors::Off,
+        indent: None,
+        retcode: 0,
+        opts: &Map::new(),
+    };
+    let text = crate::exec::outputters::show(&Value::Map(opts), "yaml", &style).text;
+    print(&(text + "\n")).map_err(Trouble::unprintable)?;
+    Ok(Exit::Ok)
+}
+
+/// What was asked for and cannot be had must not be passed over in silence.
+fn refuse_what_is_not_there(line: &SaltLine) -> Result<(), Trouble> {
+    let salt = &line.salt;
+    if salt.batch.is_some() || salt.batch_safe_limit.is_some() {
+        return Err(Trouble::new(Exit::Unavailable, "batches are not part of this version: nothing was sent"));
+    }
+    if line.target.delimiter.as_deref().is_some_and(str::is_empty) {
+        return Err(Trouble::new(Exit::Usage, "--delimiter is empty"));
+    }
+    Ok(())
+}
+
+/// A target that nobody understands is the command line's fault; it is said before anybody is asked.
+fn understand(request: &Request, config: &Config) -> Result<(), Trouble> {
+    let nodegroups = config.opts.at("nodegroups").and_then(Value::as_map);
+    match Target::parse_with(request.kind, &request.target, nodegroups, &request.delimiter) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Trouble::new(Exit::Usage, error)),
+    }
+}
+
+fn publish(line: &SaltLine, request: &Request) -> Publish {
+    let (fun, arg) = match request.calls.as_slice() {
         [one] => (Value::from(&one.fun), one.arguments.to_published()),
         several => {
-            let functions = several.iter().map(|call| call.fun.as_str());
-            (Value::list(functions), several.iter().map(|call| Value::List(call.arguments.to_published())).collect())
+            let arguments = |call: &Called| Value::List(call.arguments.to_published());
+            (Value::list(several.iter().map(|call| call.fun.as_str())), several.iter().map(arguments).collect())
         }
     };
-    let tgt = match kind {
-        "list" => Value::list(tgt.split(',').map(str::trim).filter(|id| !id.is_empty())),
-        _ => Value::from(tgt),
-    };
-    if kind == "pcre" {
-        Regex::new(&tgt.to_text())
-            .map_err(|error| trouble(Exit::Usage, format!("the target is no regular expression: {error}")))?;
+    let mut extra = Map::new();
+    if request.delimiter != crate::exec::target::DELIMITER {
+        extra.insert("delimiter", request.delimiter.as_str());
     }
-    Ok(Publish {
+    if let Some(name) = &line.salt.return_config {
+        extra.insert("ret_config", name.as_str());
+    }
+    if let Some(options) = &line.salt.return_kwargs {
+        extra.insert("ret_kwargs", arguments::value(options));
+    }
+    if line.salt.start_event {
+        extra.insert("start_event", true);
+    }
+    Publish {
         fun,
         arg,
-        tgt,
-        tgt_type: kind.to_owned(),
+        tgt: request.target.clone(),
+        tgt_type: request.kind.to_owned(),
         ret: line.salt.returner.clone().unwrap_or_default(),
-        sudo_user: std::env::var("SUDO_USER").ok().filter(|user| !user.is_empty()),
+        sudo_user: sudo_user(),
         metadata: line.salt.metadata.as_deref().map(arguments::value),
+        extra,
         ..Publish::default()
-    })
+    }
 }
 
-/// What has been shown of a job.
-struct Shown<'a> {
-    line: &'a SaltLine,
-    display: &'a mut Display,
-    jid: &'a str,
-    /// For `--static`: all answers, to be shown together.
-    together: Map,
-    out: Option<String>,
-    returned: usize,
-    failed: usize,
-    missing: usize,
-    worst: i32,
+/// The ids of a list target.
+fn wanted(publish: &Publish) -> Vec<String> {
+    match (&publish.tgt, publish.tgt_type.as_str()) {
+        (Value::List(ids), "list") => ids.iter().map(Value::to_text).filter(|id| !id.is_empty()).collect(),
+        _ => Vec::new(),
+    }
 }
 
-impl<'a> Shown<'a> {
-    fn new(line: &'a SaltLine, display: &'a mut Display, jid: &'a str) -> Shown<'a> {
-        Shown { line, display, jid, together: Map::new(), out: None, returned: 0, failed: 0, missing: 0, worst: 0 }
+async fn expand(client: &Client, publish: &Publish) -> Result<Vec<String>, ClientError> {
+    let ask = LocalAsk::Expand {
+        tgt: publish.tgt.clone(),
+        tgt_type: publish.tgt_type.clone(),
+        delimiter: publish.extra.str_at("delimiter").map(str::to_owned),
+    };
+    match client.ask(&ask).await? {
+        LocalAnswer::Minions(minions) => Ok(minions),
+        _ => Err(ClientError::Malformed("no minions".to_owned())),
     }
+}
 
-    fn outcome(&mut self, outcome: Outcome) -> Result<(), Trouble> {
-        match (outcome.state, outcome.ret) {
-            (EndState::Returned | EndState::Killed, Some(ret)) => self.returned(&outcome.id, ret),
-            (EndState::Absent, _) => self.without_return(&outcome.id, "Not connected"),
-            _ => self.without_return(&outcome.id, "Lost"),
-        }
-    }
-
-    fn returned(&mut self, id: &str, ret: Return) -> Result<(), Trouble> {
-        self.returned += 1;
-        let retcode = i32::try_from(ret.retcode).unwrap_or(1);
-        if retcode != 0 {
-            self.failed += 1;
-            self.worst = self.worst.max(retcode.max(1));
-        }
-        self.show(id, ret.value, ret.out.as_deref(), retcode)
-    }
-
-    fn without_return(&mut self, id: &str, why: &str) -> Result<(), Trouble> {
-        self.missing += 1;
-        if self.line.salt.hide_timeout {
-            return Ok(());
-        }
-        let mut text = format!("Minion did not return. [{why}]");
-        if why == "No response" {
-            text.push_str(
-                "\nThe minions may not have all finished running and any remaining minions will return upon \
-                 completion. To look up the return data for this job later, run the following command:\n\n\
-                 salt-run jobs.lookup_jid ",
-            );
-            text.push_str(self.jid);
-        }
-        self.show(id, text.into(), None, 1)
-    }
-
-    fn show(&mut self, id: &str, value: Value, out: Option<&str>, retcode: i32) -> Result<(), Trouble> {
-        if self.line.salt.r#static {
-            self.out = out.map(str::to_owned).or(self.out.take());
-            self.together.insert(id, value);
-            return Ok(());
-        }
-        Ok(self.display.show(&Value::from(Map::from_iter([(id, value)])), out, retcode)?)
-    }
-
-    fn finish(mut self, targeted: usize) -> Result<Exit, Trouble> {
-        if self.line.salt.r#static {
-            let mut together = std::mem::take(&mut self.together);
-            together.sort_keys();
-            self.display.show(&Value::Map(together), self.out.as_deref(), self.worst)?;
-        }
-        if self.line.salt.summary {
-            let rule = "-".repeat(43);
-            self.display.say(&format!(
-                "\n\n{rule}\nSummary\n{rule}\n# of minions targeted: {targeted}\n# of minions returned: {}\n\
-                 # of minions that did not return: {}\n# of minions with errors: {}\n{rule}\n",
-                self.returned, self.missing, self.failed
-            ));
-        }
-        if self.failed + self.missing > 0 {
-            eprintln!("ERROR: Minions returned with non-zero exit code");
-            return Ok(Exit::Failed);
-        }
-        Ok(Exit::Ok)
-    }
+/// `--subset`: so many of the targets, chosen at random among those that are connected, then among the others.
+async fn choose(client: &Client, publish: &mut Publish, count: u64) -> Result<(), ClientError> {
+    let mut minions = expand(client, publish).await?;
+    let LocalAnswer::Presence { connected, .. } = client.ask(&LocalAsk::Presence).await? else {
+        return Err(ClientError::Malformed("no presence".to_owned()));
+    };
+    let mut keyed: Vec<(bool, u64, String)> =
+        minions.drain(..).map(|id| (!connected.contains(&id), random::bits(), id)).collect();
+    keyed.sort();
+    keyed.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+    publish.tgt = Value::list(keyed.into_iter().map(|(_, _, id)| id));
+    publish.tgt_type = "list".to_owned();
+    publish.extra.remove("delimiter");
+    Ok(())
 }

@@ -76,20 +76,13 @@ impl Drop for PidFile {
 
 /// A link in the place of the file could point at anything.
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o644)
-        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-        .open(path)
-        .and_then(|file| {
-            // Whoever looks for the daemon may read it, whatever our umask is.
-            let mode = rustix::fs::Mode::from_raw_mode(0o644);
-            let _ = rustix::fs::fchmod(&file, mode);
-            Ok(file)
-        })
+    let flags = OFlags::NOFOLLOW.bits() as i32;
+    let mut options = OpenOptions::new();
+    let file =
+        options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(flags).open(path)?;
+    // Whoever looks for the daemon may read it, whatever our umask is.
+    let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(0o644));
+    Ok(file)
 }
 
 fn is_still(path: &Path, file: &File) -> io::Result<bool> {

@@ -61,12 +61,23 @@ pub fn become_user(user: &User) -> Result<(), Failure> {
         return Err(failed("its number", &"the way back is open"));
     }
     let home = user.home.to_string_lossy();
-    let shell = user.shell.to_string_lossy();
-    for (name, value) in
-        [("HOME", home.as_ref()), ("SHELL", shell.as_ref()), ("USER", &user.name), ("LOGNAME", &user.name)]
-    {
+    // An account without a shell of its own (`nologin`) must still be able to run commands: in the usual one.
+    let shell = user.shell.file_name().and_then(|name| name.to_str());
+    let shell = shell.filter(|name| !matches!(*name, "nologin" | "false")).map(|_| user.shell.to_string_lossy());
+    let variables = [
+        ("HOME", Some(home)),
+        ("SHELL", shell),
+        ("USER", Some(user.name.as_str().into())),
+        ("LOGNAME", Some(user.name.as_str().into())),
+    ];
+    for (name, value) in variables {
         // SAFETY: no other thread reads the environment: it was seen above that there is none.
-        unsafe { std::env::set_var(name, value) };
+        unsafe {
+            match value {
+                Some(value) => std::env::set_var(name, value.as_ref()),
+                None => std::env::remove_var(name),
+            }
+        }
     }
     Ok(())
 }

@@ -245,7 +245,8 @@ mod tests {
     use super::*;
 
     fn line(format: &str, message: &str) -> String {
-        let now = "2026-01-02T03:04:05.006Z".parse::<jiff::Timestamp>().unwrap().to_zoned(jiff::tz::TimeZone::UTC);
+        let now =
+            "2026-01-02T03:04:05.006Z".parse::<jiff::Timestamp>().unwrap().to_zoned_datetime(jiff::tz::TimeZone::UTC);
         let format = Format::parse(format, "%Y-%m-%d %H:%M:%S").unwrap();
         let mut record = Record::builder();
         record.level(Level::Warn).target("halite::roles::minion::channel");

@@ -307,7 +307,7 @@ mod tests {
     fn a_message_says_level_time_host_and_program() {
         let mut syslog = Syslog::new(address("udp://x/LOG_DAEMON"), "salt-minion");
         syslog.host = "web1".to_owned();
-        let now = "2026-01-02T03:04:05Z".parse::<jiff::Timestamp>().unwrap().to_zoned(jiff::tz::TimeZone::UTC);
+        let now = "2026-01-02T03:04:05Z".parse::<jiff::Timestamp>().unwrap().to_zoned_datetime(jiff::tz::TimeZone::UTC);
         let message = String::from_utf8(syslog.message(b"[ERROR   ] it\nbroke\n", &now)).unwrap();
         let pid = std::process::id();
         assert_eq!(message, format!("<27>Jan  2 03:04:05 web1 salt-minion[{pid}]: [ERROR   ] it#012broke"));

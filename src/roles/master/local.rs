@@ -106,7 +106,7 @@ impl Master {
             }
             LocalAsk::Wait { jid, seen } => self.wait(&jid, seen).await,
             LocalAsk::Presence => self.presence_answer(),
-            LocalAsk::Expand { tgt, tgt_type } => match self.expand(&tgt, &tgt_type) {
+            LocalAsk::Expand { tgt, tgt_type, delimiter } => match self.expand(&tgt, &tgt_type, delimiter.as_deref()) {
                 Ok(ids) => LocalAnswer::Minions(ids.iter().map(|id| id.to_string()).collect()),
                 Err(message) => refused(LocalFault::Invalid, message),
             },

@@ -25,7 +25,7 @@ impl Master {
     /// Starts a job: finds its targets, writes it down, hands it out.
     pub(super) async fn publish(self: &Rc<Self>, user: &str, ask: Publish) -> LocalAnswer {
         let invalid = |message: String| LocalAnswer::Refused { fault: LocalFault::Invalid, message };
-        let expected = match self.expand(&ask.tgt, &ask.tgt_type) {
+        let expected = match self.expand(&ask.tgt, &ask.tgt_type, ask.extra.str_at("delimiter")) {
             Ok(expected) => expected,
             Err(message) => return invalid(message),
         };
@@ -86,10 +86,11 @@ impl Master {
         LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent) }
     }
 
-    /// The accepted minions that a target means.
-    pub(super) fn expand(&self, tgt: &Value, tgt_type: &str) -> Result<Vec<Id>, String> {
+    /// The accepted minions that a target means. The delimiter stands between the steps of a grain's path.
+    pub(super) fn expand(&self, tgt: &Value, tgt_type: &str, delimiter: Option<&str>) -> Result<Vec<Id>, String> {
         let nodegroups = self.settings.opts.at("nodegroups").and_then(Value::as_map);
-        let target = Target::parse(tgt_type, tgt, nodegroups).map_err(|error| error.to_string())?;
+        let target = Target::parse_with(tgt_type, tgt, nodegroups, delimiter.unwrap_or(target::DELIMITER))
+            .map_err(|error| error.to_string())?;
         let (accepted, minions) = (self.accepted.borrow(), self.minions.borrow());
         let (nothing, no_pillar) = (Map::new(), Map::new());
         let mut matching: Vec<Id> = accepted

@@ -3,7 +3,7 @@
 use crate::exec::context::Master;
 use crate::exec::host::Host;
 use crate::exec::modules::{self, Place};
-use crate::exec::{Call, Ctx, Fault, Returned};
+use crate::exec::{Call, Ctx, Fault, Reply, Returned};
 use crate::wire::message::{Job, Return};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -66,6 +66,20 @@ fn calls(job: &Job) -> Vec<(String, Arguments)> {
 }
 
 fn call(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Returned {
+    match reply(world, job, fun, arguments) {
+        Ok(returned) => {
+            let retcode = modules::exit_code(&returned);
+            returned.with_retcode(retcode)
+        }
+        Err(fault) => {
+            let (value, retcode) = fault.shown(fun);
+            Returned::from(value).with_retcode(retcode)
+        }
+    }
+}
+
+/// Calls one function for a job. A panic in it is a fault like any other.
+pub fn reply(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Reply {
     let call = Call {
         fun: fun.to_owned(),
         jid: job.jid.clone(),
@@ -86,15 +100,7 @@ fn call(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Returned {
         scratch: RefCell::default(),
     };
     let reply = catch_unwind(AssertUnwindSafe(|| modules::call_published(&ctx, arguments)));
-    let reply =
-        reply.unwrap_or_else(|panic| Err(Fault::Internal(format!("a fault in '{fun}': {}", panic_text(&panic)))));
-    match reply {
-        Ok(returned) => returned,
-        Err(fault) => {
-            let (value, retcode) = fault.shown(fun);
-            Returned::from(value).with_retcode(retcode)
-        }
-    }
+    reply.unwrap_or_else(|panic| Err(Fault::Internal(format!("a fault in '{fun}': {}", panic_text(&panic)))))
 }
 
 fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {

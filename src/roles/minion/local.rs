@@ -69,6 +69,11 @@ impl MinionSocket {
         MinionSocket(path_in(sock_dir))
     }
 
+    /// Whether a daemon listens there. Blocks for no longer than the kernel takes to say so.
+    pub fn is_there(sock_dir: &Path) -> bool {
+        std::os::unix::net::UnixStream::connect(path_in(sock_dir)).is_ok()
+    }
+
     /// Asks the daemon; blocks.
     pub fn ask(&self, ask: &MinionAsk) -> Result<(), Fault> {
         let failed = |error: LinkError| Fault::execution(format!("the minion daemon does not answer: {error}"));

@@ -3,6 +3,8 @@
 use super::Minion;
 use super::settings::Settings;
 use super::supervisor::supervise;
+use crate::exec::grains;
+use crate::exec::host::Machine;
 use crate::roles::cli::Exit;
 use crate::roles::cli::salt_daemon::MINION;
 use crate::roles::config::{Config, MinionOptions, Role};
@@ -56,6 +58,6 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         auth_timeout: options.auth_timeout.max(Duration::from_secs(5)),
         reauth_delay: options.random_reauth_delay.min(Duration::from_secs(1)),
         opts: config.opts.clone(),
-        grains: options.grains.clone(),
+        grains: grains::collect(&Machine, &config.opts),
     }
 }

@@ -99,7 +99,7 @@ impl nng_ctx {
 
 /// The error type returned when unable to convert an integer to an enum value.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
-#[cfg(try_from)]
+
 pub struct EnumFromIntError(pub i32);
 
 #[cfg(try_from)]

@@ -1,0 +1,267 @@
+//! `salt-call`: runs a function on this minion, in this process, and shows what it answers.
+//!
+//! Where the minion's daemon runs, it is the way to the master: for events, and for the answer, which the master keeps
+//! like that of a job. Without it a function that needs the master fails and says so; all others work.
+
+mod local;
+
+use super::cli::arguments::Called;
+use super::cli::display::DisplayError;
+use super::cli::exit::{complain, print};
+use super::cli::salt_call::SaltCallLine;
+use super::cli::{Display, Exit, Trouble};
+use super::config::id::Names;
+use super::config::{Config, KeepId, Role, Surroundings};
+use super::minion::execute::{World, reply};
+use super::minion::local::{MinionAsk, MinionSocket};
+use crate::exec::context::{Master, NoMaster};
+use crate::exec::host::Machine;
+use crate::exec::jid::Jid;
+use crate::exec::modules;
+use crate::exec::{Fault, Returned, grains};
+use crate::wire::message::{Job, Return};
+use crate::wire::record::Arguments;
+use crate::wire::value::{Map, Value};
+use local::NoDaemon;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+pub fn run(args: &[String]) -> u8 {
+    let line = match SaltCallLine::read(args, std::io::stdin()) {
+        Ok(line) => line,
+        Err(stop) => return stop.report("salt-call").code(),
+    };
+    match answer(&line) {
+        Ok(exit) => exit.code(),
+        Err(trouble) => trouble.report("salt-call").code(),
+    }
+}
+
+fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
+    let called = line.call()?;
+    let config = configured(line)?;
+    let Some(called) = called.filter(|_| !line.call.doc) else {
+        return documented(line, &config.opts);
+    };
+    let mut display = Display::new(&line.output, &config.opts)?;
+    let is_local = config.truth("local") || config.text("file_client") == "local";
+    let sock_dir = config.minion()?.common.sock_dir;
+    let daemon = Daemon::of(is_local, &sock_dir);
+    let grains = match line.call.skip_grains {
+        true => Map::from_iter([("id", config.text("id"))]),
+        false => grains::collect(&Machine, &config.opts),
+    };
+    let job = job(line, &called);
+    let pillar = Map::new();
+    let world = World {
+        host: &Machine,
+        master: daemon.master(),
+        grains: &grains,
+        pillar: &pillar,
+        opts: &config.opts,
+        cancelled: &AtomicBool::new(false),
+    };
+    let returned = match reply(&world, &job, &called.fun, called.arguments) {
+        Ok(returned) => returned,
+        Err(fault) => return Ok(failed(&called.fun, &fault)),
+    };
+    let ret = full(&job, returned);
+    let id = config.text("id");
+    let sent = hand_on(line, id, &ret, &daemon);
+    show(line, id, &ret, &mut display)?;
+    sent?;
+    Ok(match ret.retcode {
+        0 => Exit::Ok,
+        retcode if line.call.retcode_passthrough => Exit::Passed(i32::try_from(retcode).unwrap_or(1)),
+        _ => Exit::Failed,
+    })
+}
+
+/// The minion's configuration, with what the command line says above it.
+fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
+    let around = Surroundings::of_process(line.common.config_dir.clone());
+    let mut config = Config::load(Role::Minion, &around)?;
+    super::logging::start(&config, &line.logging);
+    let call = &line.call;
+    let path =
+        |path: &Path| Value::from(std::path::absolute(path).unwrap_or(path.to_owned()).to_string_lossy().as_ref());
+    if call.local {
+        config.opts.insert("file_client", "local");
+        config.opts.insert("local", true);
+    }
+    if let Some(id) = &call.id {
+        config.opts.insert("id", id.as_str());
+    }
+    if let Some(master) = &call.master {
+        config.opts.insert("master", master.as_str());
+    }
+    if let Some(cachedir) = &call.cachedir {
+        config.opts.insert("cachedir", path(cachedir));
+    }
+    for (option, folders) in [("file_roots", &call.file_root), ("pillar_roots", &call.pillar_root)] {
+        if !folders.is_empty() {
+            let folders = Value::List(folders.iter().map(|folder| path(folder)).collect());
+            config.opts.insert(option, Map::from_iter([("base", folders)]));
+        }
+    }
+    if !call.states_dir.is_empty() {
+        config.opts.insert("states_dirs", Value::List(call.states_dir.iter().map(|folder| path(folder)).collect()));
+    }
+    // The names of the host are looked up, which takes a moment: only where they are needed.
+    let names = if config.text("id").is_empty() { Names::of_this_host() } else { Names::default() };
+    config.resolve_id(&names, KeepId::No)?;
+    Ok(config)
+}
+
+/// The daemon of this minion, if the call may use it.
+enum Daemon {
+    Runs(MinionSocket),
+    /// `--local`: there is no master.
+    Unwanted,
+    Missing(NoDaemon),
+}
+
+impl Daemon {
+    fn of(is_local: bool, sock_dir: &Path) -> Daemon {
+        match () {
+            () if is_local => Daemon::Unwanted,
+            () if MinionSocket::is_there(sock_dir) => Daemon::Runs(MinionSocket::new(sock_dir)),
+            () => Daemon::Missing(NoDaemon),
+        }
+    }
+
+    fn master(&self) -> &dyn Master {
+        match self {
+            Daemon::Runs(socket) => socket,
+            Daemon::Unwanted => &NoMaster,
+            Daemon::Missing(none) => none,
+        }
+    }
+}
+
+fn job(line: &SaltCallLine, called: &Called) -> Job {
+    Job {
+        jid: Jid::now().as_str().to_owned(),
+        fun: called.fun.as_str().into(),
+        arg: called.arguments.to_published(),
+        tgt: "salt-call".into(),
+        tgt_type: "glob".to_owned(),
+        ret: line.call.returner.clone().unwrap_or_default(),
+        metadata: line.call.set_metadata.as_deref().map(super::cli::arguments::value),
+        ..Job::default()
+    }
+}
+
+fn full(job: &Job, returned: Returned) -> Return {
+    let retcode = i64::from(modules::exit_code(&returned));
+    Return {
+        jid: job.jid.clone(),
+        fun: job.fun.clone(),
+        fun_args: job.arg.clone(),
+        value: returned.value,
+        retcode,
+        success: retcode == 0,
+        out: returned.out.map(str::to_owned),
+        metadata: job.metadata.clone(),
+        ..Return::default()
+    }
+}
+
+/// Gives the answer to whoever gets it beside the user: the returners that were asked for, and the master.
+fn hand_on(line: &SaltCallLine, id: &str, ret: &Return, daemon: &Daemon) -> Result<(), Trouble> {
+    for name in line.call.returner.iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
+        if name != "local" {
+            let message = format!("--return {name}: this version has no such returner; the answer was shown only");
+            return Err(Trouble::new(Exit::Unavailable, message));
+        }
+        let text = Value::Map(described(id, ret, true)).repr();
+        print(&(text + "\n")).map_err(Trouble::unprintable)?;
+    }
+    match daemon {
+        Daemon::Runs(socket) if !line.call.no_return_event => {
+            if let Err(fault) = socket.ask(&MinionAsk::Return(Box::new(ret.clone()))) {
+                log::warn!("the master was not told of this call: {fault}");
+            }
+        }
+        Daemon::Missing(_) if !line.call.no_return_event => {
+            log::info!("the minion does not run, so the master is not told of this call");
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn show(line: &SaltCallLine, id: &str, ret: &Return, display: &mut Display) -> Result<(), DisplayError> {
+    let retcode = i32::try_from(ret.retcode).unwrap_or(1);
+    if line.call.metadata {
+        let all = described(id, ret, false);
+        return display.show(&Map::from_iter([("local", all)]).into(), Some("nested"), retcode);
+    }
+    let answer = Map::from_iter([("local", ret.value.clone())]);
+    display.show(&answer.into(), ret.out.as_deref(), retcode)
+}
+
+/// A return as returners get it, and as `--metadata` shows it.
+fn described(id: &str, ret: &Return, with_success: bool) -> Map {
+    let mut all = Map::from_iter([
+        ("jid", Value::from(&ret.jid)),
+        ("return", ret.value.clone()),
+        ("retcode", ret.retcode.into()),
+        ("id", id.into()),
+        ("fun", ret.fun.clone()),
+        ("fun_args", Value::List(ret.fun_args.clone())),
+    ]);
+    if let Some(out) = &ret.out {
+        all.insert("out", out.as_str());
+    }
+    if let Some(metadata) = &ret.metadata {
+        all.insert("metadata", metadata.clone());
+    }
+    if with_success {
+        all.insert("success", ret.success);
+    }
+    all
+}
+
+/// Says why a function failed.
+fn failed(fun: &str, fault: &Fault) -> Exit {
+    let told = fault.told(fun);
+    complain(told.stderr.trim_end_matches('\n'));
+    // That it cannot be printed is the lesser trouble.
+    let _ = print(&told.stdout);
+    match told.exit_code {
+        code if code == i32::from(Exit::UnknownFunction.code()) => Exit::UnknownFunction,
+        _ if matches!(fault, Fault::Internal(_)) => Exit::Internal,
+        _ => Exit::Failed,
+    }
+}
+
+/// `--doc`: what `sys.doc` says.
+fn documented(line: &SaltCallLine, opts: &Map) -> Result<Exit, Trouble> {
+    let (nothing, call) = (Map::new(), Default::default());
+    let ctx = crate::exec::Ctx {
+        host: &Machine,
+        master: &NoMaster,
+        grains: &nothing,
+        pillar: &nothing,
+        opts,
+        call: &call,
+        cancelled: &AtomicBool::new(false),
+        scratch: Default::default(),
+    };
+    let wanted = line.words.first().cloned();
+    let docs = ctx
+        .run("sys.doc", Arguments::positional(wanted.clone()))
+        .map_err(|fault| Trouble::new(Exit::Internal, fault))?;
+    let Some(docs) = docs.as_map().filter(|docs| !docs.is_empty()) else {
+        let message = format!("there is no function '{}': salt-call --doc names all", wanted.unwrap_or_default());
+        return Err(Trouble::new(Exit::UnknownFunction, message));
+    };
+    if line.output.out.is_some() {
+        Display::new(&line.output, opts)?.show(&docs.clone().into(), None, 0)?;
+        return Ok(Exit::Ok);
+    }
+    let text: String = docs.iter().map(|(name, text)| format!("{}:\n\n{}\n", name.to_text(), text.to_text())).collect();
+    print(&text).map_err(Trouble::unprintable)?;
+    Ok(Exit::Ok)
+}

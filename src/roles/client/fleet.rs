@@ -1,0 +1,146 @@
+//! The running master as runners reach it. A runner is synchronous: each call blocks until the master has answered.
+
+use super::gather::{Gather, Gathered};
+use super::{Client, ClientError, sudo_user};
+use crate::exec::Fault;
+use crate::exec::runners::fleet::{self, Answer, Bus, Fleet, Heard, Order, Presence};
+use crate::roles::cli::Exit;
+use crate::roles::master::bus;
+use crate::wire::cbor;
+use crate::wire::link::Subscription;
+use crate::wire::message::{Event, LocalAnswer, LocalAsk, Numbered, Outcome, Publish};
+use crate::wire::nng::Subscriber;
+use crate::wire::value::{Map, Value};
+use std::cell::{Cell, OnceCell};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The master behind a `sock_dir`. Nothing is connected before it is needed: many runners need no master.
+pub struct Running {
+    sock_dir: PathBuf,
+    patience: Duration,
+    client: OnceCell<Client>,
+    /// How a program ends that ends with the last fault.
+    exit: Cell<Exit>,
+}
+
+impl Running {
+    /// `patience`: for how long a minion may say nothing of a job where its runner does not say.
+    pub fn new(sock_dir: PathBuf, patience: Duration) -> Running {
+        Running { sock_dir, patience, client: OnceCell::new(), exit: Cell::new(Exit::Failed) }
+    }
+
+    /// The exit code that fits the last fault.
+    pub fn exit(&self) -> Exit {
+        self.exit.get()
+    }
+
+    async fn client(&self) -> Result<&Client, ClientError> {
+        if self.client.get().is_none() {
+            let _ = self.client.set(Client::connect(&self.sock_dir).await?);
+        }
+        self.client.get().ok_or_else(|| ClientError::Malformed("no connection".to_owned()))
+    }
+
+    fn ask(&self, ask: LocalAsk) -> Result<LocalAnswer, Fault> {
+        smol::block_on(async { self.client().await?.ask(&ask).await }).map_err(|error| self.fault(error))
+    }
+
+    fn fault(&self, error: ClientError) -> Fault {
+        self.exit.set(error.exit());
+        Fault::Execution(error.to_string())
+    }
+
+    fn misunderstood(&self) -> Fault {
+        self.fault(ClientError::Malformed("an answer to another question".to_owned()))
+    }
+
+    async fn run(&self, order: Order) -> Result<fleet::Gathered, ClientError> {
+        let client = self.client().await?;
+        let patience = order.patience.unwrap_or(self.patience);
+        let publish = Publish {
+            fun: order.fun.into(),
+            arg: order.arg,
+            tgt: order.tgt,
+            tgt_type: order.tgt_type,
+            ret: order.ret,
+            jid: order.jid,
+            sudo_user: sudo_user(),
+            ..Publish::default()
+        };
+        let LocalAnswer::Published { jid, minions, absent } = client.ask(&LocalAsk::Publish(Box::new(publish))).await?
+        else {
+            return Err(ClientError::Malformed("no job".to_owned()));
+        };
+        let mut answers = Vec::new();
+        let mut gather = Gather::new(client, &jid, &minions, &absent, patience);
+        loop {
+            match gather.next().await? {
+                Gathered::Outcome(outcome) => {
+                    let Outcome { id, ret, .. } = *outcome;
+                    answers.extend(ret.map(|ret| Answer { id, value: ret.value, retcode: ret.retcode }));
+                }
+                Gathered::Silent(_) => {}
+                Gathered::All => break,
+            }
+        }
+        let mut minions: Vec<String> = minions.into_iter().chain(absent).collect();
+        minions.sort();
+        Ok(fleet::Gathered { jid, minions, answers })
+    }
+}
+
+impl Fleet for Running {
+    fn presence(&self) -> Result<Presence, Fault> {
+        match self.ask(LocalAsk::Presence)? {
+            LocalAnswer::Presence { accepted, connected, addresses } => Ok(Presence { accepted, connected, addresses }),
+            _ => Err(self.misunderstood()),
+        }
+    }
+
+    fn expand(&self, tgt: &Value, tgt_type: &str) -> Result<Vec<String>, Fault> {
+        match self.ask(LocalAsk::Expand { tgt: tgt.clone(), tgt_type: tgt_type.to_owned(), delimiter: None })? {
+            LocalAnswer::Minions(minions) => Ok(minions),
+            _ => Err(self.misunderstood()),
+        }
+    }
+
+    fn publish(&self, order: Order) -> Result<fleet::Gathered, Fault> {
+        smol::block_on(self.run(order)).map_err(|error| self.fault(error))
+    }
+
+    fn states(&self, jid: &str) -> Result<Map, Fault> {
+        match self.ask(LocalAsk::States { jid: jid.to_owned() })? {
+            LocalAnswer::States(states) => Ok(states),
+            _ => Err(self.misunderstood()),
+        }
+    }
+
+    fn fire(&self, tag: &str, data: Map) -> Result<(), Fault> {
+        self.ask(LocalAsk::Fire(Event { tag: tag.to_owned(), data })).map(drop)
+    }
+
+    fn listen(&self) -> Result<Box<dyn Bus + '_>, Fault> {
+        let path = bus::path_in(&self.sock_dir);
+        // NNG would try for ever; that nobody is there, or that the user may not, is known at once.
+        if let Err(error) = std::os::unix::net::UnixStream::connect(&path) {
+            self.exit.set(Exit::Unavailable);
+            let path = path.display();
+            return Err(Fault::execution(format!("the event bus of the master cannot be reached ({path}: {error})")));
+        }
+        let subscriber = Subscriber::local(&path).map_err(|error| Fault::execution(error.to_string()))?;
+        Ok(Box::new(Listening(subscriber)))
+    }
+}
+
+struct Listening(Subscriber);
+
+impl Bus for Listening {
+    fn next(&mut self) -> Result<Heard, Fault> {
+        let frame =
+            smol::block_on(self.0.next()).map_err(|error| Fault::execution(format!("the event bus: {error}")))?;
+        let Numbered { number, tag, data } = cbor::decode(&frame)
+            .map_err(|malformed| Fault::Internal(format!("the event bus speaks another version: {malformed}")))?;
+        Ok(Heard { number, tag, data })
+    }
+}

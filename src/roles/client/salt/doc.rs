@@ -1,0 +1,25 @@
+//! How documentation of functions is shown: each function once, whoever of the minions has it.
+
+use crate::roles::cli::options::Output;
+use crate::roles::cli::{Display, Trouble};
+use crate::wire::value::{Map, Value};
+
+/// `answers` are what `sys.doc` gave, by minion.
+pub fn show(answers: &Map, output: &Output, display: &mut Display) -> Result<(), Trouble> {
+    let mut docs = Map::new();
+    for (id, answer) in answers {
+        match answer {
+            Value::Map(own) => docs.extend(own.clone()),
+            // What is no documentation is an error of that minion.
+            other => display.show(&Map::from_iter([(id.clone(), other.clone())]).into(), None, 1)?,
+        }
+    }
+    docs.sort_keys();
+    if output.out.is_some() {
+        return Ok(display.show(&docs.into(), None, 0)?);
+    }
+    for (name, text) in &docs {
+        display.say(&format!("{}:\n\n{}\n", name.to_text(), text.to_text()));
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! What has been shown of a job, and how the program ends with it.
+
+use super::{doc, progress::Progress};
+use crate::roles::cli::exit::complain;
+use crate::roles::cli::salt::SaltLine;
+use crate::roles::cli::{Display, Exit, Trouble};
+use crate::wire::message::{EndState, Outcome, Return};
+use crate::wire::value::{Map, Value};
+
+pub struct Shown<'a> {
+    line: &'a SaltLine,
+    display: Display,
+    jid: &'a str,
+    targeted: usize,
+    /// For `--static` and documentation: all answers, to be shown together.
+    together: Map,
+    is_doc: bool,
+    out: Option<String>,
+    returned: usize,
+    worst: i32,
+    failed: Vec<String>,
+    not_connected: Vec<String>,
+    silent: Vec<String>,
+    progress: Option<Progress>,
+}
+
+impl<'a> Shown<'a> {
+    pub fn new(line: &'a SaltLine, display: Display, jid: &'a str, targeted: usize) -> Shown<'a> {
+        Shown {
+            line,
+            display,
+            jid,
+            targeted,
+            together: Map::new(),
+            is_doc: line.salt.doc || line.words.get(1).is_some_and(|fun| fun == "sys.doc"),
+            out: None,
+            returned: 0,
+            worst: 0,
+            failed: Vec::new(),
+            not_connected: Vec::new(),
+            silent: Vec::new(),
+            progress: line.salt.progress.then(|| Progress::begin(targeted)).flatten(),
+        }
+    }
+
+    pub fn outcome(&mut self, outcome: Outcome) -> Result<(), Trouble> {
+        match (outcome.state, outcome.ret) {
+            (EndState::Returned | EndState::Killed, Some(ret)) => self.returned(&outcome.id, ret),
+            (EndState::Absent, _) => self.without_return(&outcome.id, "Not connected"),
+            (EndState::Killed, _) => self.without_return(&outcome.id, "Killed"),
+            _ => self.without_return(&outcome.id, "Lost"),
+        }
+    }
+
+    fn returned(&mut self, id: &str, ret: Return) -> Result<(), Trouble> {
+        self.returned += 1;
+        let retcode = i32::try_from(ret.retcode).unwrap_or(1);
+        if retcode != 0 {
+            self.failed.push(id.to_owned());
+            self.worst = self.worst.max(retcode.max(1));
+        }
+        self.show(id, ret.value, ret.out.as_deref(), retcode)
+    }
+
+    /// A target that has not answered, and why.
+    pub fn without_return(&mut self, id: &str, why: &str) -> Result<(), Trouble> {
+        let group = if why == "No response" { &mut self.silent } else { &mut self.not_connected };
+        group.push(id.to_owned());
+        if self.line.salt.hide_timeout || self.is_doc {
+            return Ok(());
+        }
+        let mut text = format!("Minion did not return. [{why}]");
+        if why == "No response" {
+            text.push_str(
+                "\nThe minions may not have all finished running and any remaining minions will return upon \
+                 completion. To look up the return data for this job later, run the following command:\n\n\
+                 salt-run jobs.lookup_jid ",
+            );
+            text.push_str(self.jid);
+        }
+        self.show(id, text.into(), None, 1)
+    }
+
+    fn show(&mut self, id: &str, value: Value, out: Option<&str>, retcode: i32) -> Result<(), Trouble> {
+        if self.is_doc || self.line.salt.r#static {
+            self.out = out.map(str::to_owned).or(self.out.take());
+            self.together.insert(id, value);
+        } else {
+            if let Some(progress) = &self.progress {
+                progress.clear();
+            }
+            self.display.show(&Map::from_iter([(id, value)]).into(), out, retcode)?;
+        }
+        if let Some(progress) = &self.progress {
+            progress.show(self.returned + self.silent.len() + self.not_connected.len());
+        }
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<Exit, Trouble> {
+        if let Some(progress) = &self.progress {
+            progress.clear();
+        }
+        let mut together = std::mem::take(&mut self.together);
+        together.sort_keys();
+        if self.is_doc {
+            doc::show(&together, &self.line.output, &mut self.display)?;
+        } else if self.line.salt.r#static {
+            self.display.show(&Value::Map(together), self.out.as_deref(), self.worst)?;
+        }
+        if self.line.salt.summary && !self.is_doc {
+            self.summary();
+        }
+        if self.failed.is_empty() && self.silent.is_empty() && self.not_connected.is_empty() {
+            return Ok(Exit::Ok);
+        }
+        complain("ERROR: Minions returned with non-zero exit code");
+        Ok(Exit::Failed)
+    }
+
+    fn summary(&mut self) {
+        let rule = "-".repeat(43);
+        let mut text = format!(
+            "\n\n{rule}\nSummary\n{rule}\n# of minions targeted: {}\n# of minions returned: {}\n\
+             # of minions that did not return: {}\n# of minions with errors: {}\n",
+            self.targeted,
+            self.returned,
+            self.silent.len() + self.not_connected.len(),
+            self.failed.len()
+        );
+        let named = [
+            ("Minions not connected", &self.not_connected),
+            ("Minions not responding", &self.silent),
+            ("Minions with failures", &self.failed),
+        ];
+        for (what, ids) in named {
+            if self.line.salt.verbose && !ids.is_empty() {
+                text.push_str(&format!("{what}: {}\n", ids.join(" ")));
+            }
+        }
+        self.display.say(&format!("{text}{rule}\n"));
+    }
+}
