@@ -263,7 +263,8 @@ impl Jobs {
             if record.waiting.iter().all(Sender::is_closed) {
                 continue;
             }
-            awaited.extend(record.states.iter().filter(|(_, state)| !matches!(state, State::Ended(_))).map(|(id, _)| id));
+            awaited
+                .extend(record.states.iter().filter(|(_, state)| !matches!(state, State::Ended(_))).map(|(id, _)| id));
         }
         awaited.into_iter().cloned().collect()
     }
