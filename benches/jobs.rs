@@ -7,7 +7,7 @@
 use halite::roles::client::Client;
 use halite::wire::link::{Link, Local, Peer, PipeId, Service};
 use halite::wire::message::{LocalAnswer, LocalAsk, Publish};
-use halite::wire::nng::{Connection, Server};
+use halite::wire::nng::{Connection, Keepalive, Server};
 use smol::LocalExecutor;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -56,7 +56,7 @@ fn serve_echo() -> SocketAddr {
     std::thread::spawn(move || {
         let executor = Rc::new(LocalExecutor::new());
         smol::block_on(executor.run(async {
-            let _server = Server::tcp(&executor, address, Rc::new(Echo)).expect("an echo server");
+            let _server = Server::tcp(&executor, address, Keepalive::Off, Rc::new(Echo)).expect("an echo server");
             let _ = ready.send(());
             std::future::pending::<()>().await;
         }));
@@ -66,7 +66,7 @@ fn serve_echo() -> SocketAddr {
 }
 
 async fn round_trips(address: SocketAddr) -> Duration {
-    let connection = Connection::tcp(address, Duration::from_secs(5)).await.expect("the echo");
+    let connection = Connection::tcp(address, Duration::from_secs(5), Keepalive::Off).await.expect("the echo");
     let mut times = Vec::new();
     for _ in 0..SEQUENTIAL {
         let start = Instant::now();
@@ -110,7 +110,8 @@ async fn jobs_in_flight(client: &Rc<Client>, minion: &str) -> f64 {
 }
 
 async fn job(client: &Client, minion: &str) {
-    let publish = Publish { fun: "test.ping".into(), tgt: minion.into(), tgt_type: "glob".to_owned(), ..Publish::default() };
+    let publish =
+        Publish { fun: "test.ping".into(), tgt: minion.into(), tgt_type: "glob".to_owned(), ..Publish::default() };
     let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.expect("a job");
     let LocalAnswer::Published { jid, .. } = answer else {
         panic!("{answer:?}");
