@@ -6,6 +6,8 @@ mod chaos;
 mod daemon;
 /// Real masters and minions, for the others to use.
 mod fleet;
+/// No decoder panics, whatever the bytes.
+mod fuzz_seeds;
 /// From the command to every target's end.
 mod jobs;
 /// Who may import whom.
