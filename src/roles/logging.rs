@@ -18,7 +18,7 @@ use env_logger::{Builder, Logger, Target};
 use format::Format;
 use log::{Log, Metadata, Record};
 use queue::Queue;
-use sink::{Console as Terminal, LogFile, Sink, Syslog};
+use sink::{Console as Terminal, LogFile, Rotation, Sink, Syslog};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -37,13 +37,14 @@ pub fn start(config: &Config, line: &Logging) {
     begin(Both { console: Some(console.target(Target::Stderr).build()), file: None, queues: Vec::new() }, config);
 }
 
-/// As [`start`], and to a file too, where it can be written: for programs that end soon.
-pub fn start_with_file(config: &Config, line: &Logging, options: &LogOptions, file: &str) {
+/// As [`start`], and to `key_logfile` too, where it can be written: for salt-key.
+pub fn start_with_file(config: &Config, line: &Logging, options: &LogOptions) {
     let (mut console, _) = console(config, line);
     let console = Some(console.target(Target::Stderr).build());
     let format =
         Format::parse(&options.format_file, &options.date_format_file).unwrap_or_else(|_| Format::of_console());
     let level = line.log_file_level.or(LogLevel::named(&options.level_file)).unwrap_or(LogLevel::Warning);
+    let file = line.log_file.as_deref().unwrap_or(&options.key_file);
     let opened = (!file.is_empty() && !file.contains("://")).then(|| sink::open(Path::new(file)));
     let file = opened.and_then(Result::ok).map(|opened| {
         let mut builder = builder(level, options);
@@ -80,7 +81,10 @@ pub fn start_daemon(
     if !options.file.is_empty() && level != LogLevel::Quiet {
         let (sink, own): (Box<dyn Sink>, &str) = match sink::Address::parse(&options.file) {
             Ok(Some(address)) => (Box::new(Syslog::new(address, program)), "[%(levelname)-8s] %(message)s"),
-            Ok(None) => (Box::new(LogFile::new(Path::new(&options.file))), options.format_file.as_str()),
+            Ok(None) => {
+                let file = LogFile::new(Path::new(&options.file), Rotation::of(config));
+                (Box::new(file), options.format_file.as_str())
+            }
             Err(wrong) => return Err(config.fault("log_file", wrong).into()),
         };
         // A syslog adds time and process itself; who has set a form gets it.

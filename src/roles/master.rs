@@ -14,6 +14,7 @@ mod door;
 pub mod jobs;
 mod keyfile;
 pub mod local;
+pub mod pieces;
 pub mod pool;
 mod publish;
 mod rate;
@@ -38,6 +39,7 @@ use async_io::Timer;
 use bus::Bus;
 use database::{Archive, Database};
 use jobs::{Id, Jobs};
+use pieces::Pieces;
 use pool::Pool;
 use rate::Rate;
 use seats::Seats;
@@ -72,6 +74,8 @@ pub struct Master {
     epoch: RefCell<Epoch>,
     epoch_began: Cell<Instant>,
     jobs: RefCell<Jobs>,
+    /// Long returns under way.
+    pieces: RefCell<Pieces>,
     database: Database,
     bus: Bus,
     publisher: Publisher,
@@ -108,7 +112,7 @@ impl Master {
         let master = Rc::new(Master::prepare(settings)?);
         master.restore()?;
         let address = SocketAddr::new(master.settings.interface, master.settings.ret_port);
-        let door = Rc::new(Server::tcp(executor, address, master.clone()).map_err(text)?);
+        let door = Rc::new(Server::tcp(executor, address, master.settings.keepalive, master.clone()).map_err(text)?);
         let _ = master.door.set(door.clone());
         let local_door = Rc::new(local::LocalDoor::new(master.clone()));
         // Everybody may connect: what they may ask is for publisher_acl.
@@ -134,7 +138,7 @@ impl Master {
             stamp: RefCell::new(store.stamp()),
             database: Database::open(&database::path_in(&settings.cachedir)).map_err(text)?,
             bus: Bus::open(&settings.sock_dir).map_err(text)?,
-            publisher: Publisher::tcp(publish_address).map_err(text)?,
+            publisher: Publisher::tcp(publish_address, settings.keepalive).map_err(text)?,
             pool: Pool::start(2, 1024).map_err(text)?,
             identity,
             chain,
@@ -150,6 +154,7 @@ impl Master {
             epoch: RefCell::new(Epoch::begin()),
             epoch_began: Cell::new(Instant::now()),
             jobs: RefCell::default(),
+            pieces: RefCell::default(),
             door: OnceCell::new(),
             started: Instant::now(),
             settings,
@@ -244,7 +249,7 @@ impl Master {
             Timer::after(Duration::from_millis(pause)).await;
             let now = Instant::now();
             for away in self.seats.borrow_mut().sweep(now) {
-                self.jobs.borrow_mut().away(&away.id, now);
+                self.jobs.borrow_mut().away(&away.id, away.since);
                 if let Some(pipe) = away.pipe {
                     self.close(pipe);
                 }
@@ -256,6 +261,8 @@ impl Master {
             for id in silent {
                 self.seats.borrow_mut().poke(&id, seats::Poke::Look);
             }
+            let awaited = self.jobs.borrow().awaited();
+            self.seats.borrow_mut().probe(&awaited, now);
             let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
             self.ended(ended);
         }

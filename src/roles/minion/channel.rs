@@ -414,7 +414,8 @@ fn short(key: PublicKey) -> String {
     key.fingerprint()[..23].to_owned()
 }
 
-fn spread(limit_ms: u64) -> u64 {
+/// A random number of milliseconds below the limit.
+pub fn spread(limit_ms: u64) -> u64 {
     u64::from_be_bytes(seal::random()) % limit_ms.max(1)
 }
 
