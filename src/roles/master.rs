@@ -14,6 +14,7 @@ mod door;
 pub mod jobs;
 mod keyfile;
 pub mod local;
+pub mod pieces;
 pub mod pool;
 mod publish;
 mod rate;
@@ -38,6 +39,7 @@ use async_io::Timer;
 use bus::Bus;
 use database::{Archive, Database};
 use jobs::{Id, Jobs};
+use pieces::Pieces;
 use pool::Pool;
 use rate::Rate;
 use seats::Seats;
@@ -72,6 +74,8 @@ pub struct Master {
     epoch: RefCell<Epoch>,
     epoch_began: Cell<Instant>,
     jobs: RefCell<Jobs>,
+    /// Long returns under way.
+    pieces: RefCell<Pieces>,
     database: Database,
     bus: Bus,
     publisher: Publisher,
@@ -150,6 +154,7 @@ impl Master {
             epoch: RefCell::new(Epoch::begin()),
             epoch_began: Cell::new(Instant::now()),
             jobs: RefCell::default(),
+            pieces: RefCell::default(),
             door: OnceCell::new(),
             started: Instant::now(),
             settings,
@@ -244,7 +249,7 @@ impl Master {
             Timer::after(Duration::from_millis(pause)).await;
             let now = Instant::now();
             for away in self.seats.borrow_mut().sweep(now) {
-                self.jobs.borrow_mut().away(&away.id, now);
+                self.jobs.borrow_mut().away(&away.id, away.since);
                 if let Some(pipe) = away.pipe {
                     self.close(pipe);
                 }
@@ -256,6 +261,8 @@ impl Master {
             for id in silent {
                 self.seats.borrow_mut().poke(&id, seats::Poke::Look);
             }
+            let awaited = self.jobs.borrow().awaited();
+            self.seats.borrow_mut().probe(&awaited, now);
             let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
             self.ended(ended);
         }

@@ -36,6 +36,8 @@ use std::time::Duration;
 const PER_PIPE: usize = 16;
 /// How long a reply may take to leave.
 const SEND_TIME: Duration = Duration::from_secs(5);
+/// The longest message that a local program takes from its daemon.
+const LOCAL_LIMIT: usize = 256 << 20;
 /// Contexts that wait for a request: enough for a burst, few enough to cost nothing.
 const IDLE: usize = 32;
 
@@ -418,6 +420,7 @@ impl Connection {
 
     async fn dial(url: &str, patience: Duration, keepalive: Keepalive, dial: Dial) -> Result<Connection, LinkError> {
         let socket = socket(Protocol::Req0)?;
+        raise_limit(&socket, url)?;
         socket.set_opt::<ResendTime>(None).map_err(unreachable)?;
         let (up, is_up) = unbounded();
         let (down, gone) = unbounded();
@@ -637,6 +640,7 @@ impl Subscriber {
 
     fn dial(url: &str, keepalive: Keepalive) -> Result<Subscriber, LinkError> {
         let socket = socket(Protocol::Sub0)?;
+        raise_limit(&socket, url)?;
         socket.set_opt::<Subscribe>(Vec::new()).map_err(unreachable)?;
         socket.set_opt::<RecvBufferSize>(1024).map_err(unreachable)?;
         start_dialer(&socket, url, keepalive, Dial::Again)?;
@@ -661,6 +665,14 @@ fn socket(protocol: Protocol) -> Result<Socket, LinkError> {
     socket.set_opt::<ReconnectMinTime>(Some(Duration::from_millis(100))).map_err(unreachable)?;
     socket.set_opt::<ReconnectMaxTime>(Some(Duration::from_secs(2))).map_err(unreachable)?;
     Ok(socket)
+}
+
+/// A local program trusts its daemon: the answers it gets, and the events, may be longer.
+fn raise_limit(socket: &Socket, url: &str) -> Result<(), LinkError> {
+    if !url.starts_with("ipc://") {
+        return Ok(());
+    }
+    socket.set_opt::<RecvMaxSize>(LOCAL_LIMIT).map_err(unreachable)
 }
 
 fn start_listener(socket: &Socket, url: &str, keepalive: Keepalive) -> Result<(), LinkError> {

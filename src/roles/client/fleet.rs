@@ -11,7 +11,7 @@ use crate::wire::link::Subscription;
 use crate::wire::message::{Event, LocalAnswer, LocalAsk, Numbered, Outcome, Publish};
 use crate::wire::nng::Subscriber;
 use crate::wire::value::{Map, Value};
-use std::cell::{Cell, OnceCell};
+use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,19 +20,22 @@ pub struct Running {
     sock_dir: PathBuf,
     patience: Duration,
     client: OnceCell<Client>,
-    /// How a program ends that ends with the last fault.
-    exit: Cell<Exit>,
+    /// The last fault that came from here, and how a program ends that ends with it.
+    last: RefCell<Option<(Fault, Exit)>>,
 }
 
 impl Running {
     /// `patience`: for how long a minion may say nothing of a job where its runner does not say.
     pub fn new(sock_dir: PathBuf, patience: Duration) -> Running {
-        Running { sock_dir, patience, client: OnceCell::new(), exit: Cell::new(Exit::Failed) }
+        Running { sock_dir, patience, client: OnceCell::new(), last: RefCell::default() }
     }
 
-    /// The exit code that fits the last fault.
-    pub fn exit(&self) -> Exit {
-        self.exit.get()
+    /// The exit code that fits a fault: a better one than failure where it came from here.
+    pub fn exit_of(&self, fault: &Fault) -> Exit {
+        match &*self.last.borrow() {
+            Some((last, exit)) if last == fault => *exit,
+            _ => Exit::Failed,
+        }
     }
 
     async fn client(&self) -> Result<&Client, ClientError> {
@@ -47,8 +50,12 @@ impl Running {
     }
 
     fn fault(&self, error: ClientError) -> Fault {
-        self.exit.set(error.exit());
-        Fault::Execution(error.to_string())
+        self.noted(Fault::Execution(error.to_string()), error.exit())
+    }
+
+    fn noted(&self, fault: Fault, exit: Exit) -> Fault {
+        *self.last.borrow_mut() = Some((fault.clone(), exit));
+        fault
     }
 
     fn misunderstood(&self) -> Fault {
@@ -124,9 +131,9 @@ impl Fleet for Running {
         let path = bus::path_in(&self.sock_dir);
         // NNG would try for ever; that nobody is there, or that the user may not, is known at once.
         if let Err(error) = std::os::unix::net::UnixStream::connect(&path) {
-            self.exit.set(Exit::Unavailable);
             let path = path.display();
-            return Err(Fault::execution(format!("the event bus of the master cannot be reached ({path}: {error})")));
+            let fault = Fault::execution(format!("the event bus of the master cannot be reached ({path}: {error})"));
+            return Err(self.noted(fault, Exit::Unavailable));
         }
         let subscriber = Subscriber::local(&path).map_err(|error| Fault::execution(error.to_string()))?;
         Ok(Box::new(Listening(subscriber)))

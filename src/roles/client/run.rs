@@ -57,6 +57,8 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
     let told = Told { master: &master, jid: &jid, call: &call };
     told.begun();
     let reply = runners::call(&ctx, &call.fun, call.arguments.clone());
+    // Before the master is asked for anything else.
+    let exit = reply.as_ref().err().map_or(Exit::Ok, |fault| master.exit_of(fault));
     told.ended(&reply);
     match reply {
         Ok(returned) if line.run.quiet => Ok(exit_of(&returned)),
@@ -64,7 +66,7 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
             display.show(&returned.value, returned.out, returned.retcode)?;
             Ok(exit_of(&returned))
         }
-        Err(fault) => Ok(failed(&call.fun, &fault, &master)),
+        Err(fault) => Ok(failed(&call.fun, &fault, exit)),
     }
 }
 
@@ -72,8 +74,8 @@ fn exit_of(returned: &Returned) -> Exit {
     if returned.retcode == 0 { Exit::Ok } else { Exit::Failed }
 }
 
-/// Says why a runner failed. An exception that a runner is made to raise stands where Salt prints it.
-fn failed(fun: &str, fault: &Fault, master: &Running) -> Exit {
+/// Says why a runner failed; `exit` is for what the master refused or could not do. An exception that a runner is made to raise stands where Salt prints it.
+fn failed(fun: &str, fault: &Fault, exit: Exit) -> Exit {
     match fault {
         Fault::Raised { kind, message } => {
             // That it cannot be printed is the lesser trouble.
@@ -84,7 +86,7 @@ fn failed(fun: &str, fault: &Fault, master: &Running) -> Exit {
         }
         Fault::Execution(message) => {
             complain(&format!("salt-run: error: {fun}: {message}"));
-            master.exit()
+            exit
         }
         Fault::Internal(_) => {
             complain(&format!("salt-run: error: {fun}: {fault}"));

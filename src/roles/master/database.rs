@@ -53,13 +53,20 @@ pub fn path_in(cachedir: &Path) -> PathBuf {
 
 enum Write {
     Job { job: Box<Job>, minions: Vec<String>, absent: Vec<String> },
-    Return { id: String, ret: Box<Return>, full: Map },
+    Return { id: String, ret: Box<Return>, full: Map, over: Over },
     End { jid: String, id: String, state: EndState },
     Boot { id: String, boot: String },
     Grains { id: String, grains: Map },
     Event { tag: String, data: Map, master: String },
     Prune { before: String },
     ForgetMinion { id: String },
+}
+
+/// What a return does to an earlier one of the same minion and job.
+#[derive(Clone, Copy)]
+enum Over {
+    Replaces,
+    GivesWay,
 }
 
 struct Order {
@@ -97,7 +104,12 @@ impl Database {
 
     /// Ready when the return is on the disk.
     pub async fn save_return(&self, id: String, ret: Return, full: Map) -> Result<(), String> {
-        self.order(Write::Return { id, ret: Box::new(ret), full }).await
+        self.order(Write::Return { id, ret: Box::new(ret), full, over: Over::Replaces }).await
+    }
+
+    /// A return that came before. Ready when it is on the disk, by the earlier write or by this one.
+    pub async fn save_return_again(&self, id: String, ret: Return, full: Map) -> Result<(), String> {
+        self.order(Write::Return { id, ret: Box::new(ret), full, over: Over::GivesWay }).await
     }
 
     pub fn save_end(&self, jid: String, id: String, state: EndState) {
@@ -209,8 +221,14 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             }
             Ok(())
         }
-        Write::Return { id, ret, full } => {
-            let sql = "INSERT OR REPLACE INTO salt_returns (fun, jid, \"return\", id, success, full_ret) VALUES (?, ?, ?, ?, ?, ?)";
+        Write::Return { id, ret, full, over } => {
+            let verb = match over {
+                Over::Replaces => "INSERT OR REPLACE",
+                Over::GivesWay => "INSERT OR IGNORE",
+            };
+            let sql = format!(
+                "{verb} INTO salt_returns (fun, jid, \"return\", id, success, full_ret) VALUES (?, ?, ?, ?, ?, ?)"
+            );
             let success = if ret.success { "1" } else { "0" };
             let row = params![
                 ret.fun.to_text(),
@@ -220,7 +238,13 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
                 success,
                 Value::Map(full.clone()).to_json()
             ];
-            connection.prepare_cached(sql)?.execute(row)?;
+            let written = connection.prepare_cached(&sql)?.execute(row)?;
+            if written == 0 {
+                return Ok(());
+            }
+            // A return of a job that nobody published here: a minion started it by itself (salt-call).
+            let load = own_load(id, ret).to_json();
+            connection.prepare_cached("INSERT OR IGNORE INTO jids VALUES (?, ?)")?.execute(params![ret.jid, load])?;
             if ret.killed {
                 return save_end(connection, &ret.jid, id, EndState::Killed);
             }
@@ -272,6 +296,20 @@ fn load_of(job: &Job, minions: &[String]) -> Value {
         load.insert("metadata", metadata.clone());
     }
     Value::Map(load)
+}
+
+/// The load of a job that a minion started by itself, from what it returned.
+fn own_load(id: &str, ret: &Return) -> Value {
+    let job = Job {
+        jid: ret.jid.clone(),
+        fun: ret.fun.clone(),
+        arg: ret.fun_args.clone(),
+        tgt: id.into(),
+        tgt_type: "list".to_owned(),
+        metadata: ret.metadata.clone(),
+        ..Job::default()
+    };
+    load_of(&job, &[id.to_owned()])
 }
 
 // ---- reading ----
@@ -481,6 +519,24 @@ mod tests {
             [("b".into(), "lost".into()), ("d".into(), "absent".into())]
         );
         assert_eq!(archive.returns("20260101000000000001").unwrap()[0].1.at("return"), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn a_return_that_nobody_asked_for_is_a_job_of_its_own_and_replaces_none() {
+        let folder = Folder::fresh("own");
+        let path = path_in(&folder.0);
+        let database = Database::open(&path).unwrap();
+        let ret = |jid: &str| Return { jid: jid.to_owned(), fun: "state.apply".into(), ..Return::default() };
+        smol::block_on(async {
+            database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
+            for jid in ["20260101000000000001", "20260101000000000002"] {
+                database.save_return("a".to_owned(), ret(jid), Map::new()).await.unwrap();
+            }
+        });
+        drop(database);
+        let jobs = Archive::open(&path).unwrap().unwrap().jobs().unwrap();
+        let shown: Vec<_> = jobs.iter().map(|job| (job.load.str_at("fun"), job.load.str_at("tgt"))).collect();
+        assert_eq!(shown, [(Some("test.ping"), Some("*")), (Some("state.apply"), Some("a"))]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::FRAME_LIMIT;
 use crate::wire::message::{Answer, Job, LocalAnswer, LocalFault, Publish, Return};
 use crate::wire::publication;
+use crate::wire::seal::Hash;
 use crate::wire::session::SessionId;
 use crate::wire::value::{Map, Value};
 use std::rc::Rc;
@@ -129,21 +130,42 @@ impl Master {
             return Some(Answer::Refused(error.to_string()));
         }
         let received = self.jobs.borrow_mut().returned(&id, &ret, Instant::now());
-        if received == Received::Again {
-            return Some(Answer::Done);
-        }
         let mut full = full_return(&id, &ret);
-        if received == Received::Late {
-            full.insert("late", true);
-        }
-        let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
-        let saved = self.database.save_return(id.to_string(), ret, event.data).await;
+        let saved = if received == Received::Again {
+            // Told before, but the first one may still be on its way to the disk, or have failed to get there.
+            self.database.save_return_again(id.to_string(), ret, full).await
+        } else {
+            if received == Received::Late {
+                full.insert("late", true);
+            }
+            let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
+            self.database.save_return(id.to_string(), ret, event.data).await
+        };
         // Its key may have been deleted while the disk was busy: then it is told nothing.
         self.seats.borrow().at(sid)?;
         match saved {
             Ok(()) => Some(Answer::Done),
             // The minion keeps it and tries again.
             Err(_) => None,
+        }
+    }
+
+    pub(super) fn take_piece(&self, sid: SessionId, digest: Hash, offset: u64, bytes: &[u8]) -> Answer {
+        let Some(id) = self.seats.borrow().at(sid).map(|seat| seat.id.clone()) else {
+            return Answer::Refused("no session".to_owned());
+        };
+        match self.pieces.borrow_mut().take(&id, digest, offset, bytes, Instant::now()) {
+            Ok(()) => Answer::Done,
+            Err(why) => Answer::Refused(why),
+        }
+    }
+
+    pub(super) async fn take_return_in_pieces(self: &Rc<Self>, sid: SessionId, digest: Hash) -> Option<Answer> {
+        let id = self.seats.borrow().at(sid)?.id.clone();
+        let whole = self.pieces.borrow_mut().finish(&id, digest);
+        match whole.and_then(|whole| cbor::decode::<Return>(&whole).map_err(|malformed| malformed.to_string())) {
+            Ok(ret) => self.take_return(sid, ret).await,
+            Err(why) => Some(Answer::Refused(why)),
         }
     }
 
