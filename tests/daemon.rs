@@ -312,3 +312,14 @@ fn master_and_minion_speak_over_ipv6() {
     fleet.wait_connected(&["web1"]);
     assert_eq!(fleet.salt(&["web1", "test.ping", "--out=txt"]).out, "web1: True\n");
 }
+
+#[test]
+fn what_a_job_logs_is_in_the_daemons_log() {
+    let fleet = Fleet::start(&["web1"]);
+    let ran = fleet.salt(&["web1", "cmd.run", "echo to the log; exit 3"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    wait_for_line(&fleet.path("web1/log"), "to the log");
+    let log = fs::read_to_string(fleet.path("web1/log")).unwrap();
+    let line = log.lines().find(|line| line.contains("to the log")).unwrap();
+    assert!(line.contains("[salt.modules.cmd"), "{line}");
+}

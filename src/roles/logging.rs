@@ -14,6 +14,7 @@ use super::cli::options::{LogLevel, Logging};
 use super::config::{Config, LogOptions};
 use super::daemon::Failure;
 use super::daemon::launch::Origin;
+use crate::wire::value::{Map, Value};
 use env_logger::{Builder, Logger, Target};
 use format::Format;
 use log::{Log, Metadata, Record};
@@ -107,6 +108,26 @@ pub fn start_daemon(
     Ok(Vec::new())
 }
 
+/// In a worker: to the daemon's log file, in its form, each line at once. A worker is short, and has no console.
+pub fn start_in_worker(opts: &Map) {
+    let text = |name: &str| opts.str_at(name).unwrap_or_default();
+    let level = LogLevel::named(text("log_level_logfile")).or(LogLevel::named(text("log_level")));
+    let format = Format::parse(text("log_fmt_logfile"), text("log_datefmt_logfile"));
+    let file = text("log_file");
+    // A syslog would hold the job up when it is away.
+    let (Ok(format), false) = (format, file.is_empty() || file.contains("://")) else {
+        return;
+    };
+    let Ok(opened) = sink::open(Path::new(file)) else {
+        return;
+    };
+    let mut builder = Builder::new();
+    builder.filter_level(level.unwrap_or(LogLevel::Warning).filter());
+    refine(&mut builder, opts.at("log_granular_levels").and_then(Value::as_map).unwrap_or(&Map::new()));
+    builder.format(move |out, record| format.write(out, record)).target(Target::Pipe(Box::new(opened)));
+    let _ = builder.try_init();
+}
+
 /// Files are opened again under their names: after a rotation, under new ones.
 pub fn reopen() {
     for queue in QUEUES.get().into_iter().flatten() {
@@ -142,7 +163,7 @@ fn console(config: &Config, line: &Logging) -> (Builder, Option<Failure>) {
     builder.filter_level(level.filter()).format(move |out, record| format.write(out, record));
     // What the command line says of the console is for all of it.
     if line.log_level.is_none() {
-        let granular = config.opts.at("log_granular_levels").and_then(|levels| levels.as_map()).cloned();
+        let granular = config.opts.at("log_granular_levels").and_then(Value::as_map).cloned();
         refine(&mut builder, &granular.unwrap_or_default());
     }
     (builder, wrong)
@@ -156,7 +177,7 @@ fn builder(level: LogLevel, options: &LogOptions) -> Builder {
 }
 
 /// Levels for parts of the program, by the names that the log shows.
-fn refine(builder: &mut Builder, granular: &crate::wire::value::Map) {
+fn refine(builder: &mut Builder, granular: &Map) {
     for (name, level) in granular.iter() {
         let (Some(name), Some(level)) = (name.as_str(), level.as_str().and_then(LogLevel::named)) else {
             continue;
