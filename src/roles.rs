@@ -5,6 +5,7 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod daemon;
+pub mod fleet;
 pub mod key;
 pub mod logging;
 pub mod master;
@@ -22,6 +23,7 @@ pub struct Applet {
 
 /// Every program that there is, sorted by name.
 pub const APPLETS: &[Applet] = &[
+    Applet { name: "fleet", about: "many minions on this host, to try a master with", run: fleet::run },
     Applet { name: "salt", about: "run functions on minions and show what they answer", run: client::salt::run },
     Applet { name: "salt-call", about: "run a function on this minion and show its answer", run: call::run },
     Applet { name: "salt-key", about: "show, accept, reject and delete the keys of minions", run: key::run },
@@ -90,7 +92,8 @@ fn list() -> String {
 fn install(folder: &str) -> u8 {
     let made = std::env::current_exe().and_then(|binary| {
         std::fs::create_dir_all(folder)?;
-        for applet in APPLETS {
+        // What is ours alone is run as `halite NAME`.
+        for applet in APPLETS.iter().filter(|applet| applet.name.starts_with("salt")) {
             let link = std::path::Path::new(folder).join(applet.name);
             if link.is_symlink() {
                 std::fs::remove_file(&link)?;
@@ -148,7 +151,8 @@ mod tests {
         let args = strings(&["install", &folder.to_string_lossy()]);
         assert_eq!(run("halite", &args), 0);
         assert_eq!(run("halite", &args), 0);
-        let link = folder.join(APPLETS[0].name);
+        let link = folder.join("salt-key");
+        assert!(!folder.join("fleet").exists());
         assert_eq!(std::fs::read_link(&link).unwrap(), std::env::current_exe().unwrap());
         std::fs::remove_file(&link).unwrap();
         std::fs::write(&link, "mine").unwrap();

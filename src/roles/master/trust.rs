@@ -136,6 +136,7 @@ impl Master {
 
     fn accept_new(&self, id: &str, key: PublicKey) -> Result<Decision, StoreError> {
         self.store.put_accepted(id, &key)?;
+        self.unsettled.set(true);
         self.accepted.borrow_mut().insert(id.into(), key);
         log::info!("the key of '{id}' is accepted by rule");
         Ok(Decision::Accepted)

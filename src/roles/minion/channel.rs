@@ -40,16 +40,25 @@ pub struct Channel {
     trouble: Sender<Trouble>,
     troubles: Receiver<Trouble>,
     generation: Cell<u64>,
+    /// How many connections were made.
+    links: Cell<u64>,
     last_said: RefCell<String>,
 }
 
-/// A session on a connection.
+/// A session, on a connection where there is one.
 #[derive(Clone)]
 struct Up {
-    link: Rc<dyn Link>,
+    link: Option<Numbered>,
     session: Rc<RefCell<Session>>,
     generation: u64,
     news: Rc<Met>,
+}
+
+/// A connection with its number: trouble with an earlier one is none of this one.
+#[derive(Clone)]
+struct Numbered {
+    link: Rc<dyn Link>,
+    number: u64,
 }
 
 /// What is known of the master that was met.
@@ -61,9 +70,9 @@ pub struct Met {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
-    /// The connection does not answer.
+    /// The connection with this number does not answer.
     Link(u64),
-    /// The master does not know the session.
+    /// The master does not know the session of this generation.
     Session(u64),
 }
 
@@ -97,6 +106,7 @@ impl Channel {
             trouble,
             troubles,
             generation: Cell::new(0),
+            links: Cell::new(0),
             last_said: RefCell::default(),
         })
     }
@@ -110,8 +120,9 @@ impl Channel {
     /// For the standing request, which must not wait for the others.
     pub async fn ask_unbounded(&self, ask: &Ask) -> Result<Answer, AskError> {
         let up = self.up.borrow().clone().ok_or(AskError::Down)?;
+        let on = up.link.ok_or(AskError::Down)?;
         let (frame, number) = up.session.borrow_mut().request(&cbor::encode(ask));
-        let answered = async { up.link.request(frame).await }.or(async {
+        let answered = async { on.link.request(frame).await }.or(async {
             Timer::after(PATIENCE).await;
             Err(LinkError::Silent)
         });
@@ -119,7 +130,7 @@ impl Channel {
             Ok(reply) => reply,
             Err(error @ LinkError::TooLong { .. }) => return Err(AskError::Link(error)),
             Err(error) => {
-                let _ = self.trouble.try_send(Trouble::Link(up.generation));
+                let _ = self.trouble.try_send(Trouble::Link(on.number));
                 return Err(AskError::Link(error));
             }
         };
@@ -129,7 +140,7 @@ impl Channel {
         // In clear, so it may be forged: all that it causes is another handshake.
         let trouble = match Notice::decode(&reply) {
             Some(Notice::NoSession) => Trouble::Session(up.generation),
-            _ => Trouble::Link(up.generation),
+            _ => Trouble::Link(on.number),
         };
         let _ = self.trouble.try_send(trouble);
         Err(AskError::NoSession)
@@ -150,7 +161,7 @@ impl Channel {
     /// Ready when there is a session on a connection.
     pub async fn ready(&self) -> Rc<Met> {
         loop {
-            if let Some(up) = self.up.borrow().as_ref() {
+            if let Some(up) = self.up.borrow().as_ref().filter(|up| up.link.is_some()) {
                 return up.news.clone();
             }
             let (sender, receiver) = bounded(1);
@@ -186,22 +197,25 @@ impl Channel {
 
     /// Uses a connection until it is gone.
     async fn live_on(self: &Rc<Self>, link: Rc<dyn Link>, host: &str) -> Served {
+        self.links.set(self.links.get() + 1);
+        let on = Numbered { link, number: self.links.get() };
         let mut served = Served::No;
         let mut kept = self.up.borrow().clone();
         loop {
             let up = match kept.take() {
                 // A session that we have moves to the new connection with its first good frame.
-                Some(up) => Up { link: link.clone(), ..up },
-                None => match self.shake_hands(&link, host).await {
+                Some(up) => Up { link: Some(on.clone()), ..up },
+                None => match self.shake_hands(&on, host).await {
                     Some(up) => up,
                     None => return served,
                 },
             };
             served = Served::Yes;
             self.set_up(up.clone());
-            match self.until_end(&up).await {
+            match self.until_end(&up, &on).await {
                 End::Gone => {
                     // The session stays; only its connection is gone.
+                    self.unlink();
                     return served;
                 }
                 End::Forgotten => {
@@ -217,10 +231,10 @@ impl Channel {
         }
     }
 
-    async fn until_end(&self, up: &Up) -> End {
+    async fn until_end(&self, up: &Up, on: &Numbered) -> End {
         let life = Duration::from_secs(u64::from(up.news.welcome.life)).mul_f64(0.9);
         let closed = async {
-            up.link.closed().await;
+            on.link.closed().await;
             End::Gone
         };
         let renew = async {
@@ -230,7 +244,7 @@ impl Channel {
         let troubled = async {
             loop {
                 match self.troubles.recv().await {
-                    Ok(Trouble::Link(of)) if of == up.generation => return End::Gone,
+                    Ok(Trouble::Link(of)) if of == on.number => return End::Gone,
                     Ok(Trouble::Session(of)) if of == up.generation => return End::Forgotten,
                     Ok(_) => {}
                     Err(_) => return End::Gone,
@@ -241,7 +255,8 @@ impl Channel {
     }
 
     /// Shakes hands until there is a session. Nothing: the connection is of no use.
-    async fn shake_hands(&self, link: &Rc<dyn Link>, host: &str) -> Option<Up> {
+    async fn shake_hands(&self, on: &Numbered, host: &str) -> Option<Up> {
+        let link = &on.link;
         let mut wait = Pause::new(self.settings.acceptance_wait, self.settings.acceptance_wait_max);
         loop {
             let patience = self.settings.auth_timeout.max(Duration::from_secs(1));
@@ -257,7 +272,7 @@ impl Channel {
                     self.generation.set(self.generation.get() + 1);
                     let news = Rc::new(Met { master, host: host.to_owned(), welcome });
                     let session = Rc::new(RefCell::new(session));
-                    return Some(Up { link: link.clone(), session, generation: self.generation.get(), news });
+                    return Some(Up { link: Some(on.clone()), session, generation: self.generation.get(), news });
                 }
                 Ok((_, Verdict::Wait(told))) => {
                     self.say(log::Level::Warn, waiting_for(told.reason, host, &self.identity.public().fingerprint()));
@@ -345,6 +360,13 @@ impl Channel {
         *self.up.borrow_mut() = Some(up);
         for waiting in self.waiting.borrow_mut().drain(..) {
             let _ = waiting.try_send(());
+        }
+    }
+
+    /// Lets go of a connection: kept, the transport would make it again by itself.
+    fn unlink(&self) {
+        if let Some(up) = self.up.borrow_mut().as_mut() {
+            up.link = None;
         }
     }
 

@@ -13,6 +13,7 @@ use crate::roles::daemon::{self, End, Failure, Life, Start};
 use crate::wire::nng::{Family, Tcp};
 use crate::wire::seal;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub fn run(args: &[String]) -> u8 {
@@ -57,7 +58,7 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         reconnect_max: options.recon_max.max(Duration::from_secs(1)),
         auth_timeout: options.auth_timeout.max(Duration::from_secs(5)),
         reauth_delay: options.random_reauth_delay.min(Duration::from_secs(1)),
-        opts: config.opts.clone(),
-        grains: grains::collect(&Machine, &config.opts),
+        opts: Arc::new(config.opts.clone()),
+        grains: Arc::new(grains::collect(&Machine, &config.opts)),
     }
 }
