@@ -5,6 +5,7 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod daemon;
+pub mod fleet;
 pub mod key;
 pub mod logging;
 pub mod master;
@@ -23,6 +24,7 @@ pub struct Applet {
 
 /// Every program that there is, sorted by name.
 pub const APPLETS: &[Applet] = &[
+    Applet { name: "fleet", about: "many minions on this host, to try a master with", run: fleet::run },
     Applet { name: "salt", about: "run functions on minions and show what they answer", run: client::salt::run },
     Applet { name: "salt-call", about: "run a function on this minion and show its answer", run: call::run },
     Applet { name: "salt-key", about: "show, accept, reject and delete the keys of minions", run: key::run },
@@ -86,10 +88,8 @@ fn list() -> String {
     APPLETS.iter().map(|applet| format!("{:<12} {}\n", applet.name, applet.about)).collect()
 }
 
-/// Makes `FOLDER/salt-key` and so on, which point at this binary. What is there under such a name is left alone unless
-/// it is a link.
 /// Puts the file into a folder, unless it is there, and beside it a link for each program. The links are relative, so
-/// that the folder may move.
+/// that the folder may move. What is there under such a name is left alone unless it is a link.
 fn install(folder: &str) -> u8 {
     match install_into(Path::new(folder)) {
         Ok(()) => Exit::Ok.code(),
@@ -107,7 +107,8 @@ fn install_into(folder: &Path) -> std::io::Result<()> {
         std::fs::copy(&running, &beside)?;
         std::fs::rename(&beside, &installed)?;
     }
-    for applet in APPLETS {
+    // What is ours alone is run as `halite NAME`.
+    for applet in APPLETS.iter().filter(|applet| applet.name.starts_with("salt")) {
         let link = folder.join(applet.name);
         if link.is_symlink() {
             std::fs::remove_file(&link)?;
@@ -160,7 +161,8 @@ mod tests {
         let args = strings(&["install", &folder.to_string_lossy()]);
         assert_eq!(run("halite", &args), 0);
         assert_eq!(run("halite", &args), 0);
-        let link = folder.join(APPLETS[0].name);
+        let link = folder.join("salt-key");
+        assert!(!folder.join("fleet").exists());
         assert_eq!(std::fs::read_link(&link).unwrap(), Path::new("halite"));
         assert_eq!(link.metadata().unwrap().len(), std::env::current_exe().unwrap().metadata().unwrap().len());
         std::fs::remove_file(&link).unwrap();

@@ -165,7 +165,7 @@ impl KeyStore {
         if self.ids(Standing::Pending)?.take(self.pending_max).count() >= self.pending_max {
             return Ok(Pended::Full);
         }
-        let new = self.write_beside(Standing::Pending, key, Disk::Later)?;
+        let new = self.write_beside(Standing::Pending, key)?;
         // A link never replaces: of two that come at once, one waits.
         let linked = fs::hard_link(&new, &path);
         let _ = fs::remove_file(&new);
@@ -176,19 +176,30 @@ impl KeyStore {
         }
     }
 
-    /// Accepts a key that nobody has to look at first, because a rule says so.
+    /// Accepts a key that nobody has to look at first, because a rule says so. Thousands may come at once, so it is not
+    /// on the disk yet: see [`KeyStore::settle`].
     pub fn put_accepted(&self, id: &str, key: &PublicKey) -> Result<(), StoreError> {
         let path = self.path(Standing::Accepted, id)?;
-        let new = self.write_beside(Standing::Accepted, key, Disk::Now)?;
+        let new = self.write_beside(Standing::Accepted, key)?;
         fs::rename(&new, &path).map_err(|error| io_error(&path, error))?;
-        self.sync_folder(Standing::Accepted)?;
-        self.forget(Standing::Pending, id)
+        let pending = self.path(Standing::Pending, id)?;
+        match fs::remove_file(&pending) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(&pending, error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts what was accepted by rule on the disk, all of it in one go. It may take a while.
+    pub fn settle(&self) -> Result<(), StoreError> {
+        let folder = self.folder.join(Standing::Accepted.folder());
+        let settled = File::open(&folder).and_then(|opened| Ok(rustix::fs::syncfs(&opened)?));
+        settled.map_err(|error| io_error(&folder, error))
     }
 
     /// Keeps the latest key that came under a taken id, for the admin to see.
     pub fn deny(&self, id: &str, key: &PublicKey) -> Result<(), StoreError> {
         let path = self.path(Standing::Denied, id)?;
-        let new = self.write_beside(Standing::Denied, key, Disk::Later)?;
+        let new = self.write_beside(Standing::Denied, key)?;
         fs::rename(&new, &path).map_err(|error| io_error(&path, error))
     }
 
@@ -281,27 +292,19 @@ impl KeyStore {
         self.sync_folder(from)
     }
 
-    fn forget(&self, standing: Standing, id: &str) -> Result<(), StoreError> {
-        match self.delete(id, standing) {
-            Err(StoreError::Missing { .. }) => Ok(()),
-            other => other,
-        }
-    }
-
     /// Writes a key to a file with no id's name, in the folder where it will be renamed.
-    fn write_beside(&self, standing: Standing, key: &PublicKey, disk: Disk) -> Result<PathBuf, StoreError> {
+    fn write_beside(&self, standing: Standing, key: &PublicKey) -> Result<PathBuf, StoreError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.make_folders()?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.join(standing.folder()).join(format!(".new.{}.{number}", std::process::id()));
         let _ = fs::remove_file(&path);
-        let written = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path).and_then(|mut file| {
-            file.write_all(key.to_pem().as_bytes())?;
-            match disk {
-                Disk::Now => file.sync_all(),
-                Disk::Later => Ok(()),
-            }
-        });
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(&path)
+            .and_then(|mut file| file.write_all(key.to_pem().as_bytes()));
         written.map_err(|error| io_error(&path, error))?;
         Ok(path)
     }
@@ -310,13 +313,6 @@ impl KeyStore {
         let folder = self.folder.join(standing.folder());
         File::open(&folder).and_then(|opened| opened.sync_all()).map_err(|error| io_error(&folder, error))
     }
-}
-
-/// Whether a file must be on disk before the call returns.
-#[derive(Clone, Copy)]
-enum Disk {
-    Now,
-    Later,
 }
 
 /// An id names a file, appears in paths, tags and on terminals: text of 1 to 255 bytes without a slash of either kind,

@@ -7,6 +7,7 @@
 
 pub mod environment;
 pub mod launch;
+pub mod limits;
 pub mod notify;
 pub mod pidfile;
 pub mod privileges;

@@ -60,6 +60,8 @@ pub struct Master {
     /// The signing key's word for our key, where there is one.
     chain: Option<[u8; SIGNATURE_BYTES]>,
     store: KeyStore,
+    /// Whether keys were accepted that are not on the disk yet.
+    unsettled: Cell<bool>,
     /// The state of the key folders when they were read last.
     stamp: RefCell<Stamp>,
     accepted: RefCell<HashMap<Id, PublicKey>>,
@@ -143,6 +145,7 @@ impl Master {
             identity,
             chain,
             store,
+            unsettled: Cell::new(false),
             accepted: RefCell::default(),
             waiting: Waiting::default(),
             rate: Rate::new(20, Duration::from_secs(10)),
@@ -210,7 +213,7 @@ impl Master {
     }
 
     fn pipe_closed(&self, pipe: PipeId) {
-        self.strangers.borrow_mut().leave(pipe);
+        self.strangers.borrow_mut().closed(pipe);
         self.addresses.borrow_mut().remove(&pipe);
         let left = self.seats.borrow_mut().closed(pipe);
         if let Some(id) = left {
@@ -274,6 +277,13 @@ impl Master {
         loop {
             Timer::after(self.settings.loop_interval).await;
             self.waiting.sweep();
+            if self.unsettled.replace(false) {
+                let store = self.store.clone();
+                if let Err(error) = smol::unblock(move || store.settle()).await {
+                    log::error!("accepted keys are not on the disk: {error}");
+                    self.unsettled.set(true);
+                }
+            }
             if self.store.changed(&self.stamp.borrow().clone()) {
                 self.reload_keys();
             }

@@ -108,6 +108,11 @@ impl Minion {
         Ok(Running { minion, _local: local })
     }
 
+    /// Ready when there is a session with a master.
+    pub async fn connected(&self) {
+        self.channel.ready().await;
+    }
+
     /// Fires an event on the master's bus, sooner or later.
     pub fn fire(&self, tag: &str, data: Map) {
         let _ = self.events.try_send(Event { tag: tag.to_owned(), data });
@@ -123,7 +128,7 @@ impl Minion {
 
     /// Tells each master that it meets who is there: grains first, then the start.
     async fn introduce(self: Rc<Self>) {
-        let grains = Ask::Grains(self.background.grains.clone());
+        let grains = Ask::Grains(self.background.grains.as_ref().clone());
         if let Err(error) = self.channel.ask_until_answered(&grains).await {
             log::error!("the grains cannot be sent: {error}");
         }

@@ -27,6 +27,11 @@ impl Pieces {
         if total + bytes.len() > TOTAL {
             return Err("too much is under way to this master".to_owned());
         }
+        let own: usize = self.begun.iter().filter(|((of, _), _)| of == id).map(|(_, (whole, _))| whole.len()).sum();
+        if own + bytes.len() > LONGEST {
+            self.begun.retain(|(of, _), _| of != id);
+            return Err(format!("more than {LONGEST} bytes under way"));
+        }
         let others = self.begun.keys().filter(|(of, other)| of == id && *other != digest).count();
         if others >= 4 {
             return Err("too many unfinished messages".to_owned());
@@ -39,10 +44,6 @@ impl Pieces {
         }
         if offset != at {
             return Err(format!("a piece at {offset} does not follow {at}"));
-        }
-        if whole.len() + bytes.len() > LONGEST {
-            self.begun.remove(&(id.clone(), digest));
-            return Err(format!("longer than {LONGEST} bytes"));
         }
         whole.extend_from_slice(bytes);
         Ok(())

@@ -10,6 +10,7 @@ use crate::keys::store::PENDING_MAX;
 use crate::roles::cli::Exit;
 use crate::roles::cli::salt_daemon::MASTER;
 use crate::roles::config::{Config, MasterOptions, Role};
+use crate::roles::daemon::limits::allow_open_files;
 use crate::roles::daemon::{self, End, Failure, Life, Start};
 use crate::wire::link::Local;
 use crate::wire::nng::Keepalive;
@@ -30,6 +31,11 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
     let config = start.configure()?;
     let options = config.master()?;
     start.settle(&config, &options.common, life)?;
+    let wanted = options.max_open_files;
+    let allowed = allow_open_files(wanted);
+    if allowed < wanted {
+        log::warn!("max_open_files is {wanted}, but this process may have {allowed} open");
+    }
     let settings = prepare(&config, &options)?;
     let end =
         daemon::serve(life, |executor| Ok((Master::start(executor, settings)?, Box::pin(pending()) as Local<()>)));

@@ -26,6 +26,8 @@ pub struct Strangers {
     by_age: BTreeMap<u64, PipeId>,
     per_address: HashMap<IpAddr, usize>,
     turn: u64,
+    /// Handshakes of connections that have a session already: they renew it.
+    renewing: HashMap<PipeId, (AwaitingM3, Instant)>,
 }
 
 impl Strangers {
@@ -75,14 +77,16 @@ impl Strangers {
 
     /// Keeps the half-open handshake of a connection, in place of an earlier one.
     pub fn begin(&mut self, pipe: PipeId, handshake: AwaitingM3, now: Instant) {
-        if let Some(stranger) = self.by_pipe.get_mut(&pipe) {
-            stranger.half_open = Some((handshake, now));
+        match self.by_pipe.get_mut(&pipe) {
+            Some(stranger) => stranger.half_open = Some((handshake, now)),
+            None => drop(self.renewing.insert(pipe, (handshake, now))),
         }
     }
 
     /// Takes the half-open handshake of a connection: it is used once.
     pub fn take(&mut self, pipe: PipeId, now: Instant) -> Option<AwaitingM3> {
-        let (handshake, since) = self.by_pipe.get_mut(&pipe)?.half_open.take()?;
+        let of_stranger = self.by_pipe.get_mut(&pipe).and_then(|stranger| stranger.half_open.take());
+        let (handshake, since) = of_stranger.or_else(|| self.renewing.remove(&pipe))?;
         (now - since <= HALF_OPEN).then_some(handshake)
     }
 
@@ -93,8 +97,15 @@ impl Strangers {
         }
     }
 
+    /// The connection is gone.
+    pub fn closed(&mut self, pipe: PipeId) {
+        self.leave(pipe);
+        self.renewing.remove(&pipe);
+    }
+
     /// Those whose time is over.
     pub fn sweep(&mut self, now: Instant) -> Vec<PipeId> {
+        self.renewing.retain(|_, (_, since)| now - *since <= HALF_OPEN);
         let over: Vec<PipeId> = self
             .by_pipe
             .iter()
@@ -130,6 +141,22 @@ mod tests {
         }
         assert_eq!(strangers.enter(peer(9000, "127.0.0.1"), 0, now), Some(PipeId(0)));
         assert_eq!(strangers.by_pipe.len(), LEAST);
+    }
+
+    #[test]
+    fn a_connection_with_a_session_may_shake_hands_again() {
+        crate::wire::seal::start().unwrap();
+        let (mut strangers, now) = (Strangers::default(), Instant::now());
+        let (_, m1) = crate::wire::handshake::greet();
+        let half_open = || crate::wire::handshake::answer(&m1, &crate::keys::Identity::generate(), None).unwrap().0;
+        strangers.enter(peer(1, "192.0.2.1"), 0, now);
+        strangers.leave(PipeId(1));
+        strangers.begin(PipeId(1), half_open(), now);
+        assert!(strangers.take(PipeId(1), now).is_some());
+        assert!(strangers.take(PipeId(1), now).is_none(), "it is used once");
+        strangers.begin(PipeId(1), half_open(), now);
+        strangers.closed(PipeId(1));
+        assert!(strangers.take(PipeId(1), now).is_none());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! change is one log line.
 
 use super::settings::Settings;
+use crate::keys::identity::KeyError;
 use crate::keys::{Identity, PublicKey};
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::Notice;
@@ -24,6 +25,10 @@ use std::time::Duration;
 
 /// Requests under way at once; the master closes a connection with more than 16.
 const AT_ONCE: usize = 12;
+/// The longest that a busy master sends a minion away.
+const BUSY_MOST_MS: u64 = 30_000;
+/// The key of the master that was met first.
+const PIN: &str = "minion_master.pub";
 /// A request that is not answered after this long will not be: the connection is made anew.
 pub const PATIENCE: Duration = Duration::from_secs(45);
 
@@ -40,16 +45,25 @@ pub struct Channel {
     trouble: Sender<Trouble>,
     troubles: Receiver<Trouble>,
     generation: Cell<u64>,
+    /// How many connections were made.
+    links: Cell<u64>,
     last_said: RefCell<String>,
 }
 
-/// A session on a connection.
+/// A session, on a connection where there is one.
 #[derive(Clone)]
 struct Up {
-    link: Rc<dyn Link>,
+    link: Option<Numbered>,
     session: Rc<RefCell<Session>>,
     generation: u64,
     news: Rc<Met>,
+}
+
+/// A connection with its number: trouble with an earlier one is none of this one.
+#[derive(Clone)]
+struct Numbered {
+    link: Rc<dyn Link>,
+    number: u64,
 }
 
 /// What is known of the master that was met.
@@ -61,9 +75,9 @@ pub struct Met {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
-    /// The connection does not answer.
+    /// The connection with this number does not answer.
     Link(u64),
-    /// The master does not know the session.
+    /// The master does not know the session of this generation.
     Session(u64),
 }
 
@@ -97,6 +111,7 @@ impl Channel {
             trouble,
             troubles,
             generation: Cell::new(0),
+            links: Cell::new(0),
             last_said: RefCell::default(),
         })
     }
@@ -110,8 +125,9 @@ impl Channel {
     /// For the standing request, which must not wait for the others.
     pub async fn ask_unbounded(&self, ask: &Ask) -> Result<Answer, AskError> {
         let up = self.up.borrow().clone().ok_or(AskError::Down)?;
+        let on = up.link.ok_or(AskError::Down)?;
         let (frame, number) = up.session.borrow_mut().request(&cbor::encode(ask));
-        let answered = async { up.link.request(frame).await }.or(async {
+        let answered = async { on.link.request(frame).await }.or(async {
             Timer::after(PATIENCE).await;
             Err(LinkError::Silent)
         });
@@ -119,7 +135,7 @@ impl Channel {
             Ok(reply) => reply,
             Err(error @ LinkError::TooLong { .. }) => return Err(AskError::Link(error)),
             Err(error) => {
-                let _ = self.trouble.try_send(Trouble::Link(up.generation));
+                let _ = self.trouble.try_send(Trouble::Link(on.number));
                 return Err(AskError::Link(error));
             }
         };
@@ -129,7 +145,7 @@ impl Channel {
         // In clear, so it may be forged: all that it causes is another handshake.
         let trouble = match Notice::decode(&reply) {
             Some(Notice::NoSession) => Trouble::Session(up.generation),
-            _ => Trouble::Link(up.generation),
+            _ => Trouble::Link(on.number),
         };
         let _ = self.trouble.try_send(trouble);
         Err(AskError::NoSession)
@@ -150,7 +166,7 @@ impl Channel {
     /// Ready when there is a session on a connection.
     pub async fn ready(&self) -> Rc<Met> {
         loop {
-            if let Some(up) = self.up.borrow().as_ref() {
+            if let Some(up) = self.up.borrow().as_ref().filter(|up| up.link.is_some()) {
                 return up.news.clone();
             }
             let (sender, receiver) = bounded(1);
@@ -186,22 +202,25 @@ impl Channel {
 
     /// Uses a connection until it is gone.
     async fn live_on(self: &Rc<Self>, link: Rc<dyn Link>, host: &str) -> Served {
+        self.links.set(self.links.get() + 1);
+        let on = Numbered { link, number: self.links.get() };
         let mut served = Served::No;
         let mut kept = self.up.borrow().clone();
         loop {
             let up = match kept.take() {
                 // A session that we have moves to the new connection with its first good frame.
-                Some(up) => Up { link: link.clone(), ..up },
-                None => match self.shake_hands(&link, host).await {
+                Some(up) => Up { link: Some(on.clone()), ..up },
+                None => match self.shake_hands(&on, host).await {
                     Some(up) => up,
                     None => return served,
                 },
             };
             served = Served::Yes;
             self.set_up(up.clone());
-            match self.until_end(&up).await {
+            match self.until_end(&up, &on).await {
                 End::Gone => {
                     // The session stays; only its connection is gone.
+                    self.unlink();
                     return served;
                 }
                 End::Forgotten => {
@@ -217,10 +236,10 @@ impl Channel {
         }
     }
 
-    async fn until_end(&self, up: &Up) -> End {
+    async fn until_end(&self, up: &Up, on: &Numbered) -> End {
         let life = Duration::from_secs(u64::from(up.news.welcome.life)).mul_f64(0.9);
         let closed = async {
-            up.link.closed().await;
+            on.link.closed().await;
             End::Gone
         };
         let renew = async {
@@ -230,7 +249,7 @@ impl Channel {
         let troubled = async {
             loop {
                 match self.troubles.recv().await {
-                    Ok(Trouble::Link(of)) if of == up.generation => return End::Gone,
+                    Ok(Trouble::Link(of)) if of == on.number => return End::Gone,
                     Ok(Trouble::Session(of)) if of == up.generation => return End::Forgotten,
                     Ok(_) => {}
                     Err(_) => return End::Gone,
@@ -241,12 +260,20 @@ impl Channel {
     }
 
     /// Shakes hands until there is a session. Nothing: the connection is of no use.
-    async fn shake_hands(&self, link: &Rc<dyn Link>, host: &str) -> Option<Up> {
+    async fn shake_hands(&self, on: &Numbered, host: &str) -> Option<Up> {
+        let link = &on.link;
         let mut wait = Pause::new(self.settings.acceptance_wait, self.settings.acceptance_wait_max);
         loop {
             let patience = self.settings.auth_timeout.max(Duration::from_secs(1));
-            let tried = self.try_handshake(link, patience).await;
-            match tried {
+            let trust = match self.trust() {
+                Ok(trust) => trust,
+                Err(error) => {
+                    self.say(log::Level::Error, format!("no master can be trusted: {error}"));
+                    Timer::after(wait.next()).await;
+                    return None;
+                }
+            };
+            match self.try_handshake(link, &trust, patience).await {
                 Ok((master, Verdict::Accepted(both))) => {
                     let (session, welcome) = *both;
                     if let Err(error) = self.pin(master) {
@@ -257,7 +284,7 @@ impl Channel {
                     self.generation.set(self.generation.get() + 1);
                     let news = Rc::new(Met { master, host: host.to_owned(), welcome });
                     let session = Rc::new(RefCell::new(session));
-                    return Some(Up { link: link.clone(), session, generation: self.generation.get(), news });
+                    return Some(Up { link: Some(on.clone()), session, generation: self.generation.get(), news });
                 }
                 Ok((_, Verdict::Wait(told))) => {
                     self.say(log::Level::Warn, waiting_for(told.reason, host, &self.identity.public().fingerprint()));
@@ -267,8 +294,9 @@ impl Channel {
                     Timer::after(told.min(wait.next())).await;
                 }
                 Err(HandshakeError::Told(Notice::Busy { wait_ms })) => {
-                    let pause =
-                        Duration::from_millis(u64::from(wait_ms)) + Duration::from_millis(spread(u64::from(wait_ms)));
+                    // It is in clear: whoever forges it must not send the minion away for long.
+                    let told = u64::from(wait_ms).min(BUSY_MOST_MS);
+                    let pause = Duration::from_millis(told + spread(told));
                     let gone = async {
                         link.closed().await;
                         true
@@ -297,11 +325,12 @@ impl Channel {
     async fn try_handshake(
         &self,
         link: &Rc<dyn Link>,
+        trust: &Trust,
         patience: Duration,
     ) -> Result<(PublicKey, Verdict<(Session, Welcome)>), HandshakeError> {
         let (greeted, m1) = handshake::greet();
         let m2 = answered(link, m1, patience).await?;
-        let known = greeted.receive(&m2, &self.trust())?;
+        let known = greeted.receive(&m2, trust)?;
         let master = known.master;
         let claim = Claim {
             id: self.settings.id.clone(),
@@ -322,19 +351,19 @@ impl Channel {
         Map::from_iter(pairs)
     }
 
-    fn trust(&self) -> Trust {
-        let pki = &self.settings.pki_dir;
-        let signing = pki.join("master_sign.pub");
-        Trust {
-            pin: PublicKey::load(&pki.join("minion_master.pub")).ok(),
-            finger: self.settings.finger.clone(),
-            signing: signing.exists().then(|| PublicKey::load(&signing).ok()).flatten(),
-        }
+    /// A key that is there and cannot be read is no key that is not there: nobody is trusted until it is mended.
+    fn trust(&self) -> Result<Trust, KeyError> {
+        let key = |name: &str| match PublicKey::load(&self.settings.pki_dir.join(name)) {
+            Ok(key) => Ok(Some(key)),
+            Err(KeyError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        Ok(Trust { pin: key(PIN)?, finger: self.settings.finger.clone(), signing: key("master_sign.pub")? })
     }
 
     /// The first master that has proved itself is the one to trust from now on.
-    fn pin(&self, master: PublicKey) -> Result<(), crate::keys::identity::KeyError> {
-        let path = self.settings.pki_dir.join("minion_master.pub");
+    fn pin(&self, master: PublicKey) -> Result<(), KeyError> {
+        let path = self.settings.pki_dir.join(PIN);
         if PublicKey::load(&path).ok() == Some(master) {
             return Ok(());
         }
@@ -345,6 +374,13 @@ impl Channel {
         *self.up.borrow_mut() = Some(up);
         for waiting in self.waiting.borrow_mut().drain(..) {
             let _ = waiting.try_send(());
+        }
+    }
+
+    /// Lets go of a connection: kept, the transport would make it again by itself.
+    fn unlink(&self) {
+        if let Some(up) = self.up.borrow_mut().as_mut() {
+            up.link = None;
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::wire::value::Map;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The configuration of a minion as its parts use it.
@@ -34,6 +35,6 @@ pub struct Settings {
     /// The longest random delay of a handshake after a master has forgotten the session.
     pub reauth_delay: Duration,
     /// All options, defaults filled in.
-    pub opts: Map,
-    pub grains: Map,
+    pub opts: Arc<Map>,
+    pub grains: Arc<Map>,
 }

@@ -14,6 +14,7 @@ use crate::roles::daemon::{self, End, Failure, Life, Start};
 use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest random delay of a handshake where `random_reauth_delay` is not set. Salt's ten seconds protect a master
@@ -74,8 +75,8 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         max_event_size: common.max_event_size,
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
         reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
-        opts: config.opts.clone(),
-        grains: grains::collect(&Machine, &config.opts),
+        opts: Arc::new(config.opts.clone()),
+        grains: Arc::new(grains::collect(&Machine, &config.opts)),
     }
 }
 

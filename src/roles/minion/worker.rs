@@ -21,6 +21,7 @@ use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The name under which the binary is a worker. Not a program for people.
@@ -43,8 +44,8 @@ pub struct Order {
 pub struct Background {
     pub cachedir: PathBuf,
     pub sock_dir: Option<PathBuf>,
-    pub opts: Map,
-    pub grains: Map,
+    pub opts: Arc<Map>,
+    pub grains: Arc<Map>,
     pub pillar: Map,
 }
 
@@ -62,8 +63,8 @@ pub fn run(background: &Background, job: &Job, lock: &Lock, started: impl FnOnce
         cachedir: background.cachedir.clone(),
         sock_dir: background.sock_dir.clone(),
         lock: lock.raw(),
-        opts: background.opts.clone(),
-        grains: background.grains.clone(),
+        opts: background.opts.as_ref().clone(),
+        grains: background.grains.as_ref().clone(),
         pillar: background.pillar.clone(),
     };
     // The running file, even when another version has taken its place on disk.
