@@ -110,7 +110,8 @@ async fn jobs_in_flight(client: &Rc<Client>, minion: &str) -> f64 {
 }
 
 async fn job(client: &Client, minion: &str) {
-    let publish = Publish { fun: "test.ping".into(), tgt: minion.into(), tgt_type: "glob".to_owned(), ..Publish::default() };
+    let publish =
+        Publish { fun: "test.ping".into(), tgt: minion.into(), tgt_type: "glob".to_owned(), ..Publish::default() };
     let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.expect("a job");
     let LocalAnswer::Published { jid, .. } = answer else {
         panic!("{answer:?}");

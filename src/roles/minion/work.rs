@@ -162,10 +162,7 @@ impl Minion {
     /// What an earlier daemon left: results to send, workers that still run, and jobs whose worker died.
     pub(super) fn take_up_old_jobs(self: &Rc<Self>) {
         for jid in self.spool.jids() {
-            if let Some(ret) = self.spool.take(&jid) {
-                self.taken.borrow_mut().insert(jid.clone());
-                self.executor.spawn(self.clone().deliver(jid, ret)).detach();
-            }
+            self.deliver_spooled(jid);
         }
         let running = self.jobs.running().unwrap_or_default();
         for job in &running {
@@ -176,6 +173,15 @@ impl Minion {
         }
         for job in self.jobs.left_behind(|jid| self.spool.holds(jid)).unwrap_or_default() {
             self.lose(&job);
+        }
+    }
+
+    /// Sends a result that is in the spool and that nobody here sends already.
+    pub(super) fn deliver_spooled(self: &Rc<Self>, jid: Jid) {
+        if let Some(ret) = self.spool.take(&jid)
+            && self.taken.borrow_mut().insert(jid.clone())
+        {
+            self.executor.spawn(self.clone().deliver(jid, ret)).detach();
         }
     }
 
