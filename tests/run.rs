@@ -1,7 +1,8 @@
 //! `salt-run` and `salt-call` beside a real master and minions.
 
-use crate::fleet::{Fleet, Ran, wait_for};
+use crate::fleet::{Fleet, Ran, signal, wait_for};
 use halite::wire::value::{Value, parse_json};
+use rustix::process::Signal;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -107,6 +108,15 @@ fn a_runner_apart_answers_on_the_bus() {
     let data = parse_json(shown.lines().next().unwrap().split_once('\t').unwrap().1).unwrap();
     assert_eq!(data.at("fun"), Some(&Value::from("runner.test.arg")));
     assert_eq!(data.at("return").map(Value::to_json).as_deref(), Some(r#"{"args": ["a"], "kwargs": {"b": "c"}}"#));
+}
+
+#[test]
+fn a_master_that_hangs_holds_up_no_runner_that_needs_none() {
+    let fleet = Fleet::start(&[]);
+    signal(fleet.pid("master"), Signal::STOP);
+    let ran = fleet.run("salt-run", &["test.arg", "a", "--out=json"]);
+    signal(fleet.pid("master"), Signal::CONT);
+    assert_eq!((ran.code, json(&ran).at("args")), (0, Some(&Value::list(["a"]))), "{}", ran.err);
 }
 
 #[test]
