@@ -7,7 +7,7 @@
 use halite::roles::client::Client;
 use halite::wire::link::{Link, Local, Peer, PipeId, Service};
 use halite::wire::message::{LocalAnswer, LocalAsk, Publish};
-use halite::wire::nng::{Connection, Server};
+use halite::wire::nng::{Connection, Keepalive, Server};
 use smol::LocalExecutor;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -56,7 +56,7 @@ fn serve_echo() -> SocketAddr {
     std::thread::spawn(move || {
         let executor = Rc::new(LocalExecutor::new());
         smol::block_on(executor.run(async {
-            let _server = Server::tcp(&executor, address, Rc::new(Echo)).expect("an echo server");
+            let _server = Server::tcp(&executor, address, Keepalive::Off, Rc::new(Echo)).expect("an echo server");
             let _ = ready.send(());
             std::future::pending::<()>().await;
         }));
@@ -66,7 +66,7 @@ fn serve_echo() -> SocketAddr {
 }
 
 async fn round_trips(address: SocketAddr) -> Duration {
-    let connection = Connection::tcp(address, Duration::from_secs(5)).await.expect("the echo");
+    let connection = Connection::tcp(address, Duration::from_secs(5), Keepalive::Off).await.expect("the echo");
     let mut times = Vec::new();
     for _ in 0..SEQUENTIAL {
         let start = Instant::now();

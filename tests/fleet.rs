@@ -45,6 +45,8 @@ pub struct Fleet {
     pub ret_port: u16,
     running: HashMap<String, Child>,
     minions: Vec<String>,
+    /// Environment variables of programs, by name of the program.
+    variables: HashMap<String, Vec<(String, String)>>,
 }
 
 impl Fleet {
@@ -70,6 +72,7 @@ impl Fleet {
             ret_port,
             running: HashMap::new(),
             minions: minions.iter().map(|id| id.to_string()).collect(),
+            variables: HashMap::new(),
         };
         let text = format!(
             "interface: 127.0.0.1\npublish_port: {publish_port}\nret_port: {ret_port}\nroot_dir: {root}\n\
@@ -113,6 +116,21 @@ impl Fleet {
         self.start_program(id, "salt-minion", &conf, &["--disable-keepalive"]);
     }
 
+    /// Sets an environment variable of a program, from its next start on.
+    pub fn set_variable(&mut self, name: &str, variable: &str, value: &str) {
+        self.variables.entry(name.to_owned()).or_default().push((variable.to_owned(), value.to_owned()));
+    }
+
+    /// The processes that work on jobs of a minion.
+    pub fn workers(&self, id: &str) -> Vec<u32> {
+        workers_below(&self.path(id))
+    }
+
+    /// Kills the workers of a minion with all that they have started.
+    pub fn end_workers_of(&self, id: &str) {
+        end_workers(&self.path(id));
+    }
+
     fn start_program(&mut self, name: &str, program: &str, conf: &Path, args: &[&str]) {
         let log = fs::OpenOptions::new().create(true).append(true).open(self.path(format!("{name}.console"))).unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_halite"))
@@ -120,6 +138,7 @@ impl Fleet {
             .arg("-c")
             .arg(conf)
             .args(args)
+            .envs(self.variables.get(name).into_iter().flatten().cloned())
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
             .stderr(log)
@@ -214,22 +233,37 @@ impl Drop for Fleet {
     }
 }
 
-/// Workers are in sessions of their own and outlive their daemon: those of this fleet are known by their folder.
+/// Workers are in sessions of their own and outlive their daemon: each goes with its session.
 fn end_workers(folder: &Path) {
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
-            continue;
-        };
-        let name = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        if !name.starts_with(b"halite-worker") {
-            continue;
-        }
-        let files = fs::read_dir(entry.path().join("fd")).into_iter().flatten().flatten();
-        let ours = files.filter_map(|file| fs::read_link(file.path()).ok()).any(|target| target.starts_with(folder));
-        if ours {
+    for worker in workers_below(folder) {
+        for pid in processes().filter(|pid| session_of(*pid) == Some(worker)) {
             signal(pid, rustix::process::Signal::KILL);
         }
     }
+}
+
+/// The workers that have files below a folder open.
+fn workers_below(folder: &Path) -> Vec<u32> {
+    let is_ours = |pid: &u32| {
+        let process = Path::new("/proc").join(pid.to_string());
+        let name = fs::read(process.join("cmdline")).unwrap_or_default();
+        let mut files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        name.starts_with(b"halite-worker")
+            && files.any(|file| fs::read_link(file.path()).is_ok_and(|target| target.starts_with(folder)))
+    };
+    processes().filter(is_ours).collect()
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse().ok()))
+}
+
+/// The session that a process is in, named by the process that leads it.
+fn session_of(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Behind the name in parentheses: state, parent, group, session.
+    stat.rsplit(')').next()?.split_whitespace().nth(3)?.parse().ok()
 }
 
 /// What a program did.

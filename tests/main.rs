@@ -1,5 +1,7 @@
 //! Tests of the whole: each module says what it shows.
 
+/// Something is killed or cut at any moment, and no job is lost or run twice.
+mod chaos;
 /// How the daemons start, what they tell, how they end.
 mod daemon;
 /// Real masters and minions, for the others to use.
@@ -10,5 +12,7 @@ mod jobs;
 mod layers;
 /// The binary as users meet it.
 mod programs;
+/// A network that can be cut.
+mod proxy;
 /// Runners, and calls on the minion itself.
 mod run;

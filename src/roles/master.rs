@@ -249,7 +249,7 @@ impl Master {
             Timer::after(Duration::from_millis(pause)).await;
             let now = Instant::now();
             for away in self.seats.borrow_mut().sweep(now) {
-                self.jobs.borrow_mut().away(&away.id, now);
+                self.jobs.borrow_mut().away(&away.id, away.since);
                 if let Some(pipe) = away.pipe {
                     self.close(pipe);
                 }
@@ -261,6 +261,8 @@ impl Master {
             for id in silent {
                 self.seats.borrow_mut().poke(&id, seats::Poke::Look);
             }
+            let awaited = self.jobs.borrow().awaited();
+            self.seats.borrow_mut().probe(&awaited, now);
             let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
             self.ended(ended);
         }

@@ -7,6 +7,9 @@ use smol::future::FutureExt;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+/// How often those are looked at that work on the job after the patience is over.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
 /// The outcomes of a job, as they come.
 pub struct Gather<'a> {
     client: &'a Client,
@@ -64,8 +67,9 @@ impl<'a> Gather<'a> {
                 None => {
                     let silent = self.silent().await?;
                     if silent.is_empty() {
-                        // All that is open works on the job.
+                        // All that is open works on the job, as far as is known.
                         self.since = Instant::now();
+                        self.patience = self.patience.min(LOOK_AGAIN);
                         continue;
                     }
                     self.expected.retain(|id| !silent.contains(id));
@@ -85,12 +89,12 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Those that have neither returned nor taken the job.
+    /// Those that have neither returned nor taken the job, or are away with it.
     async fn silent(&mut self) -> Result<Vec<String>, ClientError> {
         match self.client.ask(&LocalAsk::States { jid: self.jid.clone() }).await? {
             LocalAnswer::States(states) => {
-                let sent = |id: &&String| states.str_at(id) == Some("sent");
-                Ok(self.expected.iter().filter(sent).cloned().collect())
+                let silent = |id: &&String| matches!(states.str_at(id), Some("sent" | "away"));
+                Ok(self.expected.iter().filter(silent).cloned().collect())
             }
             _ => Err(ClientError::Malformed("no states".to_owned())),
         }

@@ -53,13 +53,20 @@ pub fn path_in(cachedir: &Path) -> PathBuf {
 
 enum Write {
     Job { job: Box<Job>, minions: Vec<String>, absent: Vec<String> },
-    Return { id: String, ret: Box<Return>, full: Map },
+    Return { id: String, ret: Box<Return>, full: Map, over: Over },
     End { jid: String, id: String, state: EndState },
     Boot { id: String, boot: String },
     Grains { id: String, grains: Map },
     Event { tag: String, data: Map, master: String },
     Prune { before: String },
     ForgetMinion { id: String },
+}
+
+/// What a return does to an earlier one of the same minion and job.
+#[derive(Clone, Copy)]
+enum Over {
+    Replaces,
+    GivesWay,
 }
 
 struct Order {
@@ -97,7 +104,12 @@ impl Database {
 
     /// Ready when the return is on the disk.
     pub async fn save_return(&self, id: String, ret: Return, full: Map) -> Result<(), String> {
-        self.order(Write::Return { id, ret: Box::new(ret), full }).await
+        self.order(Write::Return { id, ret: Box::new(ret), full, over: Over::Replaces }).await
+    }
+
+    /// A return that came before. Ready when it is on the disk, by the earlier write or by this one.
+    pub async fn save_return_again(&self, id: String, ret: Return, full: Map) -> Result<(), String> {
+        self.order(Write::Return { id, ret: Box::new(ret), full, over: Over::GivesWay }).await
     }
 
     pub fn save_end(&self, jid: String, id: String, state: EndState) {
@@ -209,8 +221,14 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             }
             Ok(())
         }
-        Write::Return { id, ret, full } => {
-            let sql = "INSERT OR REPLACE INTO salt_returns (fun, jid, \"return\", id, success, full_ret) VALUES (?, ?, ?, ?, ?, ?)";
+        Write::Return { id, ret, full, over } => {
+            let verb = match over {
+                Over::Replaces => "INSERT OR REPLACE",
+                Over::GivesWay => "INSERT OR IGNORE",
+            };
+            let sql = format!(
+                "{verb} INTO salt_returns (fun, jid, \"return\", id, success, full_ret) VALUES (?, ?, ?, ?, ?, ?)"
+            );
             let success = if ret.success { "1" } else { "0" };
             let row = params![
                 ret.fun.to_text(),
@@ -220,7 +238,10 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
                 success,
                 Value::Map(full.clone()).to_json()
             ];
-            connection.prepare_cached(sql)?.execute(row)?;
+            let written = connection.prepare_cached(&sql)?.execute(row)?;
+            if written == 0 {
+                return Ok(());
+            }
             // A return of a job that nobody published here: a minion started it by itself (salt-call).
             let load = own_load(id, ret).to_json();
             connection.prepare_cached("INSERT OR IGNORE INTO jids VALUES (?, ?)")?.execute(params![ret.jid, load])?;

@@ -4,7 +4,7 @@
 //! a byte of it is understood; who asks is the session's to say.
 
 use super::Master;
-use super::seats::Poke;
+use super::seats::{PROBE_PATIENCE, Poke, STAND_AGAIN};
 use crate::wire::cbor;
 use crate::wire::frame::{FRAME_LIMIT, HANDSHAKE_LIMIT, Notice, VERSION, kind};
 use crate::wire::link::{Local, Peer, PipeId, Service};
@@ -89,7 +89,7 @@ impl Master {
         let mut first = stand.first;
         let deadline = Instant::now() + STAND_TIME.mul_f64(0.8) + Duration::from_millis(self.spread(12_000));
         loop {
-            let poke = self.seats.borrow_mut().stand(sid)?;
+            let poke = self.seats.borrow_mut().stand(sid, Instant::now())?;
             let (jobs, ended) = self.jobs.borrow_mut().stand(&id, &stand.taken, first, Instant::now());
             first = false;
             self.ended(ended);
@@ -103,7 +103,7 @@ impl Master {
                         size < ANSWER_LIMIT
                     })
                     .collect();
-                self.seats.borrow_mut().answered(sid, Instant::now());
+                self.seats.borrow_mut().answered(sid, STAND_AGAIN, Instant::now());
                 return Some(Work { jobs, epoch, seq });
             }
             let poked = async { poke.recv().await.map(Some) }.or(async {
@@ -112,8 +112,9 @@ impl Master {
             });
             match poked.await {
                 Ok(Some(Poke::Look)) => continue,
-                Ok(Some(Poke::Probe) | None) => {
-                    self.seats.borrow_mut().answered(sid, Instant::now());
+                Ok(none @ (Some(Poke::Probe) | None)) => {
+                    let patience = if none.is_some() { PROBE_PATIENCE } else { STAND_AGAIN };
+                    self.seats.borrow_mut().answered(sid, patience, Instant::now());
                     return Some(Work { jobs: Vec::new(), epoch: None, seq });
                 }
                 Ok(Some(Poke::Replaced)) => return Some(Work { jobs: Vec::new(), epoch: None, seq }),

@@ -22,6 +22,8 @@ pub const SENT_LIMIT: Duration = Duration::from_secs(120);
 pub const OFFER_LIMIT: Duration = Duration::from_secs(90);
 /// Whoever has said nothing of a publication after this long gets the job by its standing request.
 pub const PUBLICATION_GRACE: Duration = Duration::from_secs(1);
+/// A connection that breaks is usually back sooner than this.
+const RETURN_TIME: Duration = Duration::from_secs(2);
 /// How long a finished job stays here for who still waits for it; afterwards the database answers.
 const KEEP_FINISHED: Duration = Duration::from_secs(120);
 
@@ -179,12 +181,12 @@ impl Jobs {
         self.lose_all(id, now)
     }
 
-    /// The connection of a minion is gone.
-    pub fn away(&mut self, id: &Id, now: Instant) {
+    /// The connection of a minion is gone, or nothing was heard of it since then.
+    pub fn away(&mut self, id: &Id, since: Instant) {
         for jid in self.by_minion.get(id).into_iter().flatten() {
             let state = self.records.get_mut(jid).and_then(|record| record.states.get_mut(id));
             if let Some(State::Taken { away }) = state {
-                away.get_or_insert(now);
+                away.get_or_insert(since);
             }
         }
     }
@@ -254,6 +256,19 @@ impl Jobs {
         silent.into_iter().cloned().collect()
     }
 
+    /// The targets without an outcome of jobs that somebody waits for.
+    pub fn awaited(&self) -> Vec<Id> {
+        let mut awaited: HashSet<&Id> = HashSet::new();
+        for record in self.records.values().filter(|record| record.open > 0) {
+            if record.waiting.iter().all(Sender::is_closed) {
+                continue;
+            }
+            awaited
+                .extend(record.states.iter().filter(|(_, state)| !matches!(state, State::Ended(_))).map(|(id, _)| id));
+        }
+        awaited.into_iter().cloned().collect()
+    }
+
     /// What has become of a job from outcome number `seen` on. Nothing for a job that is not here.
     pub fn outcomes(&self, jid: &str, seen: usize) -> Option<Outcomes> {
         let record = self.records.get(jid)?;
@@ -275,11 +290,12 @@ impl Jobs {
         Some(receiver)
     }
 
-    /// The name of the state of each target.
-    pub fn states(&self, jid: &str) -> Option<Vec<(Id, &'static str)>> {
+    /// The name of the state of each target; `away` is taken by a minion that is not connected now.
+    pub fn states(&self, jid: &str, now: Instant) -> Option<Vec<(Id, &'static str)>> {
         let record = self.records.get(jid)?;
-        let name = |state: &State| match state {
+        let name = |state: &State| match *state {
             State::Sent { .. } => "sent",
+            State::Taken { away: Some(since) } if now.saturating_duration_since(since) >= RETURN_TIME => "away",
             State::Taken { .. } => "taken",
             State::Ended(end) => end.name(),
         };
@@ -356,7 +372,7 @@ mod tests {
         }
 
         fn state(&self) -> &'static str {
-            self.jobs.states("1").unwrap().iter().find(|(id, _)| *id == self.id).unwrap().1
+            self.jobs.states("1", self.start).unwrap().iter().find(|(id, _)| *id == self.id).unwrap().1
         }
 
         fn sweep(&mut self, after_s: u64) -> usize {
@@ -423,6 +439,10 @@ mod tests {
         assert_eq!(world.sweep(599), 0);
         world.stand(&["1"], true, 599.5);
         assert_eq!(world.sweep(601), 0, "it was back in time");
+        assert_eq!(world.state(), "taken");
+        world.jobs.away(&world.id.clone(), world.start - RETURN_TIME);
+        assert_eq!(world.state(), "away");
+        world.stand(&["1"], false, 0.0);
         world.jobs.away(&world.id.clone(), world.start);
         assert_eq!((world.sweep(600), world.state()), (1, "lost"));
     }
@@ -436,6 +456,16 @@ mod tests {
         let mut world = World::with_job(Way::Directed);
         world.stand(&["1"], false, 0.0);
         assert_eq!(world.jobs.rebooted(&id, world.start).len(), 1);
+    }
+
+    #[test]
+    fn targets_are_awaited_as_long_as_somebody_waits() {
+        let mut world = World::with_job(Way::Directed);
+        assert!(world.jobs.awaited().is_empty());
+        let waiting = world.jobs.changed("1").unwrap();
+        assert_eq!(world.jobs.awaited(), [world.id.clone()], "not the absent one");
+        drop(waiting);
+        assert!(world.jobs.awaited().is_empty());
     }
 
     #[test]

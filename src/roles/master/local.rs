@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where the local socket of a master is.
 pub fn path_in(sock_dir: &Path) -> PathBuf {
@@ -111,7 +111,7 @@ impl Master {
                 Err(message) => refused(LocalFault::Invalid, message),
             },
             LocalAsk::States { jid } => {
-                let states = self.jobs.borrow().states(&jid).unwrap_or_default();
+                let states = self.jobs.borrow().states(&jid, Instant::now()).unwrap_or_default();
                 LocalAnswer::States(Map::from_iter(states.into_iter().map(|(id, name)| (id.as_ref().to_owned(), name))))
             }
             LocalAsk::KeysChanged { changes } => {

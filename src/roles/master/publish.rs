@@ -130,15 +130,17 @@ impl Master {
             return Some(Answer::Refused(error.to_string()));
         }
         let received = self.jobs.borrow_mut().returned(&id, &ret, Instant::now());
-        if received == Received::Again {
-            return Some(Answer::Done);
-        }
         let mut full = full_return(&id, &ret);
-        if received == Received::Late {
-            full.insert("late", true);
-        }
-        let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
-        let saved = self.database.save_return(id.to_string(), ret, event.data).await;
+        let saved = if received == Received::Again {
+            // Told before, but the first one may still be on its way to the disk, or have failed to get there.
+            self.database.save_return_again(id.to_string(), ret, full).await
+        } else {
+            if received == Received::Late {
+                full.insert("late", true);
+            }
+            let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
+            self.database.save_return(id.to_string(), ret, event.data).await
+        };
         // Its key may have been deleted while the disk was busy: then it is told nothing.
         self.seats.borrow().at(sid)?;
         match saved {

@@ -14,6 +14,12 @@ use std::time::{Duration, Instant};
 
 /// Who was answered and does not stand again in this time is away.
 pub const STAND_AGAIN: Duration = Duration::from_secs(5);
+/// A request that stands this long while somebody waits for a job of its minion is answered, to see whether it lives.
+const PROBE_AFTER: Duration = Duration::from_secs(2);
+/// Who was probed has this long to stand again: a minion that lives does so at once.
+pub const PROBE_PATIENCE: Duration = Duration::from_millis(2500);
+/// Probes in one go: a job for everybody must not make a storm of them.
+const PROBES: usize = 500;
 /// How long a session that was replaced by its own minion still takes what is under way.
 const RETIRE: Duration = Duration::from_secs(60);
 
@@ -27,9 +33,28 @@ pub struct Seat {
     /// The epoch that the minion said it knows.
     pub epoch: Option<Bytes<8>>,
     pipe: Option<PipeId>,
-    standing: Option<Sender<Poke>>,
-    answered: Option<Instant>,
+    standing: Option<Standing>,
+    answered: Option<Answered>,
     ends: Instant,
+}
+
+/// A request that waits for something to do.
+struct Standing {
+    poke: Sender<Poke>,
+    since: Instant,
+}
+
+/// A request that was answered: the minion must stand again before it is due.
+#[derive(Clone, Copy)]
+struct Answered {
+    at: Instant,
+    due: Instant,
+}
+
+impl Answered {
+    fn new(at: Instant, patience: Duration) -> Answered {
+        Answered { at, due: at + patience }
+    }
 }
 
 /// What ends the wait of a standing request.
@@ -47,6 +72,8 @@ pub enum Poke {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Away {
     pub id: Id,
+    /// Since when nothing is known of it.
+    pub since: Instant,
     /// A connection to close, where it is still there.
     pub pipe: Option<PipeId>,
 }
@@ -84,7 +111,7 @@ impl Seats {
             epoch: None,
             pipe: Some(pipe),
             standing: None,
-            answered: Some(now),
+            answered: Some(Answered::new(now, STAND_AGAIN)),
             ends: now + life,
         };
         self.by_sid.insert(sid, seat);
@@ -122,21 +149,40 @@ impl Seats {
     }
 
     /// A request of this session stands from now on; it is to wait for the poke.
-    pub fn stand(&mut self, sid: SessionId) -> Option<Receiver<Poke>> {
+    pub fn stand(&mut self, sid: SessionId, now: Instant) -> Option<Receiver<Poke>> {
         let seat = self.by_sid.get_mut(&sid)?;
-        let (sender, receiver) = bounded(1);
-        if let Some(before) = seat.standing.replace(sender) {
-            let _ = before.try_send(Poke::Replaced);
+        let (poke, receiver) = bounded(1);
+        if let Some(before) = seat.standing.replace(Standing { poke, since: now }) {
+            let _ = before.poke.try_send(Poke::Replaced);
         }
         seat.answered = None;
         Some(receiver)
     }
 
-    /// The standing request of this session is being answered.
-    pub fn answered(&mut self, sid: SessionId, now: Instant) {
+    /// The standing request of this session is being answered; the minion has `patience` to stand again.
+    pub fn answered(&mut self, sid: SessionId, patience: Duration, now: Instant) {
         if let Some(seat) = self.by_sid.get_mut(&sid) {
             seat.standing = None;
-            seat.answered = Some(now);
+            seat.answered = Some(Answered::new(now, patience));
+        }
+    }
+
+    /// Makes those show that they live who have stood for a while.
+    pub fn probe(&mut self, ids: &[Id], now: Instant) {
+        let mut left = PROBES;
+        for id in ids {
+            let Some(seat) = self.by_id.get(id).and_then(|sid| self.by_sid.get(sid)) else {
+                continue;
+            };
+            if let Some(standing) = &seat.standing
+                && now - standing.since >= PROBE_AFTER
+                && standing.poke.try_send(Poke::Probe).is_ok()
+            {
+                left -= 1;
+                if left == 0 {
+                    return;
+                }
+            }
         }
     }
 
@@ -146,7 +192,7 @@ impl Seats {
             return;
         };
         if let Some(standing) = &seat.standing {
-            let _ = standing.try_send(poke);
+            let _ = standing.poke.try_send(poke);
         }
     }
 
@@ -185,21 +231,23 @@ impl Seats {
     }
 
     /// Ends the session of a minion, because its key is not accepted any more.
-    pub fn evict(&mut self, id: &str) -> Option<Away> {
+    pub fn evict(&mut self, id: &str, now: Instant) -> Option<Away> {
         let sid = self.by_id.get(id).copied()?;
         let id = self.by_sid.get(&sid)?.id.clone();
         let pipe = self.remove(sid);
         // Sessions that the same minion had before end too.
         self.by_sid.retain(|_, seat| seat.id != id);
-        Some(Away { id, pipe })
+        Some(Away { id, since: now, pipe })
     }
 
     /// Finds those who were answered and did not stand again, and ends what has lived its life.
     pub fn sweep(&mut self, now: Instant) -> Vec<Away> {
         let mut away = Vec::new();
         for (sid, seat) in &mut self.by_sid {
-            let silent = seat.answered.is_some_and(|at| now - at > STAND_AGAIN);
-            if !silent || seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
+            let Some(silent) = seat.answered.filter(|answered| answered.due < now) else {
+                continue;
+            };
+            if seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
                 continue;
             }
             let pipe = seat.pipe;
@@ -207,7 +255,7 @@ impl Seats {
             if let Some(pipe) = pipe {
                 self.by_pipe.remove(&pipe);
             }
-            away.push(Away { id: seat.id.clone(), pipe });
+            away.push(Away { id: seat.id.clone(), since: silent.at, pipe });
         }
         let ended: Vec<SessionId> =
             self.by_sid.iter().filter(|(_, seat)| seat.ends <= now).map(|(sid, _)| *sid).collect();
@@ -216,7 +264,7 @@ impl Seats {
             let current = self.is_current(sid);
             let pipe = self.remove(sid);
             if let (Some(id), true) = (id, current) {
-                away.push(Away { id, pipe });
+                away.push(Away { id, since: now, pipe });
             }
         }
         away
@@ -226,7 +274,7 @@ impl Seats {
         if let Some(seat) = self.by_sid.get_mut(&sid) {
             seat.ends = seat.ends.min(now + RETIRE);
             if let Some(standing) = seat.standing.take() {
-                let _ = standing.try_send(Poke::Replaced);
+                let _ = standing.poke.try_send(Poke::Replaced);
             }
             seat.answered = None;
         }
@@ -308,15 +356,31 @@ mod tests {
         let (mut seats, now) = (Seats::default(), Instant::now());
         let (minion, master) = session();
         seats.seat(new_seat(master, 1, 1), now);
-        let poke = seats.stand(minion.id).unwrap();
+        let poke = seats.stand(minion.id, now).unwrap();
         assert!(seats.sweep(now + Duration::from_secs(60)).is_empty(), "a request stands");
         seats.poke("web1", Poke::Look);
         assert_eq!(poke.try_recv(), Ok(Poke::Look));
-        seats.answered(minion.id, now);
+        seats.answered(minion.id, STAND_AGAIN, now);
         assert!(seats.sweep(now + STAND_AGAIN).is_empty());
         let away = seats.sweep(now + STAND_AGAIN + Duration::from_millis(1));
-        assert_eq!(away, [Away { id: "web1".into(), pipe: Some(PipeId(1)) }]);
+        assert_eq!(away, [Away { id: "web1".into(), since: now, pipe: Some(PipeId(1)) }]);
         assert!(!seats.is_connected("web1"));
+    }
+
+    #[test]
+    fn who_is_waited_for_is_probed_and_known_to_be_silent_within_five_seconds() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (minion, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        let poke = seats.stand(minion.id, now).unwrap();
+        let ids = [Id::from("web1"), Id::from("nobody")];
+        seats.probe(&ids, now + Duration::from_secs(1));
+        assert!(poke.try_recv().is_err(), "it has just shown that it lives");
+        let probed = now + PROBE_AFTER;
+        seats.probe(&ids, probed);
+        assert_eq!(poke.try_recv(), Ok(Poke::Probe));
+        seats.answered(minion.id, PROBE_PATIENCE, probed);
+        assert_eq!(seats.sweep(now + Duration::from_secs(5)).len(), 1);
     }
 
     #[test]
@@ -341,7 +405,7 @@ mod tests {
         seats.seat(new_seat(master, 1, 1), now);
         let (second, master) = session();
         seats.seat(new_seat(master, 1, 1), now);
-        assert_eq!(seats.evict("web1"), Some(Away { id: "web1".into(), pipe: Some(PipeId(1)) }));
+        assert_eq!(seats.evict("web1", now), Some(Away { id: "web1".into(), since: now, pipe: Some(PipeId(1)) }));
         assert!(seats.at(first.id).is_none() && seats.at(second.id).is_none());
     }
 }

@@ -229,7 +229,7 @@ impl Master {
         }
         for id in ids {
             log::info!("the key of '{id}' is not accepted any more: its session ends");
-            let away = self.seats.borrow_mut().evict(id);
+            let away = self.seats.borrow_mut().evict(id, Instant::now());
             if let Some(pipe) = away.and_then(|away| away.pipe) {
                 self.close(pipe);
             }

@@ -135,6 +135,10 @@ impl Minion {
             let notice = not_taken(ret, &why);
             let _ = self.channel.ask_until_answered(&Ask::Return(Box::new(notice))).await;
         }
+        // A worker that was killed between its result and this left the job described: it would count as left behind.
+        if let Err(error) = self.jobs.finish(&jid) {
+            log::warn!("job {jid} cannot be marked as finished: {error}");
+        }
         self.spool.remove(&jid);
         self.taken.borrow_mut().remove(&jid);
     }
@@ -161,18 +165,20 @@ impl Minion {
 
     /// What an earlier daemon left: results to send, workers that still run, and jobs whose worker died.
     pub(super) fn take_up_old_jobs(self: &Rc<Self>) {
+        // In this order: a worker that ends meanwhile is found at one place or the next, and its result is not missed.
+        for job in self.jobs.running().unwrap_or_default() {
+            if self.taken.borrow_mut().insert(job.jid.clone()) {
+                log::info!("job {} of an earlier daemon still runs", job.jid);
+                self.executor.spawn(self.clone().watch(job)).detach();
+            }
+        }
         for jid in self.spool.jids() {
             self.deliver_spooled(jid);
         }
-        let running = self.jobs.running().unwrap_or_default();
-        for job in &running {
-            if self.taken.borrow_mut().insert(job.jid.clone()) {
-                log::info!("job {} of an earlier daemon still runs", job.jid);
-                self.executor.spawn(self.clone().watch(job.clone())).detach();
-            }
-        }
         for job in self.jobs.left_behind(|jid| self.spool.holds(jid)).unwrap_or_default() {
-            self.lose(&job);
+            if !self.taken.borrow().contains(&job.jid) {
+                self.lose(&job);
+            }
         }
     }
 

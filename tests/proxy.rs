@@ -1,0 +1,105 @@
+//! A TCP proxy whose connections can be cut or made to fall silent, as a network does it.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Forwards what comes to its port, for as long as it lives.
+pub struct Proxy {
+    pub port: u16,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    to: u16,
+    silent: AtomicBool,
+    ended: AtomicBool,
+    open: Mutex<Vec<TcpStream>>,
+}
+
+impl Proxy {
+    /// Listens on one port of the loopback and connects to another one for each connection.
+    pub fn start(port: u16, to: u16) -> Proxy {
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        let shared = Arc::new(Shared {
+            to,
+            silent: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+            open: Mutex::default(),
+        });
+        let serving = shared.clone();
+        std::thread::spawn(move || {
+            for near in listener.incoming() {
+                if serving.ended.load(Ordering::Relaxed) {
+                    return;
+                }
+                if let Ok(near) = near {
+                    serving.serve(near);
+                }
+            }
+        });
+        Proxy { port, shared }
+    }
+
+    /// Closes both sides of every connection. New ones are served.
+    pub fn cut(&self) {
+        for stream in self.shared.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Keeps every connection open and forwards nothing, not even an end.
+    pub fn fall_silent(&self) {
+        self.shared.silent.store(true, Ordering::Relaxed);
+    }
+
+    /// Forwards again, beginning with what was held back.
+    pub fn heal(&self) {
+        self.shared.silent.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.ended.store(true, Ordering::Relaxed);
+        self.heal();
+        self.cut();
+        // Wakes the listener, which then ends.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+    }
+}
+
+impl Shared {
+    fn serve(self: &Arc<Self>, near: TcpStream) {
+        let Ok(far) = TcpStream::connect(("127.0.0.1", self.to)) else {
+            return;
+        };
+        let _ = (near.set_nodelay(true), far.set_nodelay(true));
+        let (Ok(near_too), Ok(far_too)) = (near.try_clone(), far.try_clone()) else {
+            return;
+        };
+        let mut open = self.open.lock().unwrap();
+        open.extend([&near, &far].into_iter().filter_map(|stream| stream.try_clone().ok()));
+        drop(open);
+        for (from, to) in [(near, far), (far_too, near_too)] {
+            let shared = self.clone();
+            std::thread::spawn(move || shared.forward(from, to));
+        }
+    }
+
+    fn forward(&self, mut from: TcpStream, mut to: TcpStream) {
+        let mut buffer = [0; 16 * 1024];
+        loop {
+            let length = from.read(&mut buffer).unwrap_or(0);
+            while self.silent.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            if length == 0 || to.write_all(&buffer[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+    }
+}
