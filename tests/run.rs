@@ -1,7 +1,8 @@
 //! `salt-run` and `salt-call` beside a real master and minions.
 
-use crate::fleet::{Fleet, Ran, wait_for};
+use crate::fleet::{Fleet, Ran, signal, wait_for};
 use halite::wire::value::{Value, parse_json};
+use rustix::process::Signal;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -110,6 +111,15 @@ fn a_runner_apart_answers_on_the_bus() {
 }
 
 #[test]
+fn a_master_that_hangs_holds_up_no_runner_that_needs_none() {
+    let fleet = Fleet::start(&[]);
+    signal(fleet.pid("master"), Signal::STOP);
+    let ran = fleet.run("salt-run", &["test.arg", "a", "--out=json"]);
+    signal(fleet.pid("master"), Signal::CONT);
+    assert_eq!((ran.code, json(&ran).at("args")), (0, Some(&Value::list(["a"]))), "{}", ran.err);
+}
+
+#[test]
 fn runners_that_fail_say_so_and_exit_with_a_failure() {
     let fleet = Fleet::prepare(&[], "", "");
     for (args, code, stdout, stderr) in [
@@ -138,11 +148,13 @@ fn runners_that_fail_say_so_and_exit_with_a_failure() {
 
 #[test]
 fn a_call_needs_no_master_and_tells_it_where_the_daemon_runs() {
-    let fleet = Fleet::start(&["web1"]);
+    let mut fleet = Fleet::start(&["web1"]);
     let ran = call(&fleet, "web1", &["test.echo", "hello", "--out=json"]);
     assert_eq!((ran.code, json(&ran).to_json()), (0, r#"{"local": "hello"}"#.to_owned()), "{}", ran.err);
-    let found = json(&runner(&fleet, &["jobs.list_jobs", "search_function=test.echo"]));
-    let (jid, job) = found.as_map().and_then(|jobs| jobs.first()).expect("the master has kept it");
+    let (jid, job) = wait_for("the master to keep it", || {
+        let found = json(&runner(&fleet, &["jobs.list_jobs", "search_function=test.echo"]));
+        found.as_map().and_then(|jobs| jobs.first()).map(|(jid, job)| (jid.clone(), job.clone()))
+    });
     assert_eq!(job.at("Target"), Some(&Value::from("web1")));
     let looked = json(&runner(&fleet, &["jobs.lookup_jid", &jid.to_text()]));
     assert_eq!(looked.to_json(), r#"{"web1": "hello"}"#);
@@ -151,9 +163,21 @@ fn a_call_needs_no_master_and_tells_it_where_the_daemon_runs() {
     let ran = call(&fleet, "web1", &["--local", "event.send", "my/tag"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("no master"), "{}", ran.err);
-    let kept = json(&runner(&fleet, &["jobs.list_jobs"])).as_map().map_or(0, |jobs| jobs.len());
     assert_eq!(call(&fleet, "web1", &["test.ping", "--no-return-event"]).code, 0);
-    assert_eq!(json(&runner(&fleet, &["jobs.list_jobs"])).as_map().map_or(0, |jobs| jobs.len()), kept);
+    assert_eq!(call(&fleet, "web1", &["test.true"]).code, 0);
+    wait_for("the last one to be kept", || keeps(&fleet, "test.true").then_some(()));
+    assert!(!keeps(&fleet, "test.ping"), "it was not to be sent");
+    // A master that is away holds up no call, and is told when it is back.
+    fleet.kill("master");
+    assert_eq!(call(&fleet, "web1", &["test.false"]).code, 0);
+    fleet.start_master();
+    wait_for("the return to be sent", || keeps(&fleet, "test.false").then_some(()));
+}
+
+/// Whether the master keeps a job of this function.
+fn keeps(fleet: &Fleet, fun: &str) -> bool {
+    let found = json(&runner(fleet, &["jobs.list_jobs", &format!("search_function={fun}")]));
+    found.as_map().is_some_and(|jobs| !jobs.is_empty())
 }
 
 #[test]

@@ -205,9 +205,12 @@ impl Minion {
                 self.executor.spawn(soon).detach();
                 MinionAnswer::Done
             }
-            MinionAsk::Return(ret) => match self.channel.ask_until_answered(&Ask::Return(ret)).await {
-                Ok(Answer::Refused(why)) => MinionAnswer::Refused(why),
-                Ok(_) => MinionAnswer::Done,
+            MinionAsk::Deliver(jid) => match Jid::parse(&jid) {
+                // Delivered sooner or later: whoever asks does not wait for the master.
+                Ok(jid) => {
+                    self.deliver_spooled(jid);
+                    MinionAnswer::Done
+                }
                 Err(error) => MinionAnswer::Refused(error.to_string()),
             },
         }

@@ -11,9 +11,14 @@ use crate::wire::link::Subscription;
 use crate::wire::message::{Event, LocalAnswer, LocalAsk, Numbered, Outcome, Publish};
 use crate::wire::nng::Subscriber;
 use crate::wire::value::{Map, Value};
+use async_io::Timer;
+use smol::future::FutureExt;
 use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// How long an event may take that nothing depends on.
+const MENTION_TIME: Duration = Duration::from_secs(2);
 
 /// The master behind a `sock_dir`. Nothing is connected before it is needed: many runners need no master.
 pub struct Running {
@@ -47,6 +52,19 @@ impl Running {
 
     fn ask(&self, ask: LocalAsk) -> Result<LocalAnswer, Fault> {
         smol::block_on(async { self.client().await?.ask(&ask).await }).map_err(|error| self.fault(error))
+    }
+
+    /// Puts an event on the bus that nothing depends on: a master that does not answer holds nobody up. Whether it
+    /// was taken.
+    pub fn mention(&self, tag: &str, data: Map) -> bool {
+        let ask = LocalAsk::Fire(Event { tag: tag.to_owned(), data });
+        let asked =
+            async { Ok::<bool, ClientError>(matches!(self.client().await?.ask(&ask).await?, LocalAnswer::Done)) };
+        let in_time = asked.or(async {
+            Timer::after(MENTION_TIME).await;
+            Ok(false)
+        });
+        smol::block_on(in_time).unwrap_or(false)
     }
 
     fn fault(&self, error: ClientError) -> Fault {

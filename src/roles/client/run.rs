@@ -5,7 +5,7 @@ use super::configured;
 use super::fleet::Running;
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
-use crate::exec::runners::{self, Fleet};
+use crate::exec::runners;
 use crate::exec::{Fault, Returned};
 use crate::roles::cli::arguments::Called;
 use crate::roles::cli::exit::{complain, print};
@@ -55,18 +55,18 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
         say: &say,
     };
     let told = Told { master: &master, jid: &jid, call: &call };
-    told.begun();
+    let is_told = told.begun();
     let reply = runners::call(&ctx, &call.fun, call.arguments.clone());
-    // Before the master is asked for anything else.
-    let exit = reply.as_ref().err().map_or(Exit::Ok, |fault| master.exit_of(fault));
-    told.ended(&reply);
+    if is_told {
+        told.ended(&reply);
+    }
     match reply {
         Ok(returned) if line.run.quiet => Ok(exit_of(&returned)),
         Ok(returned) => {
             display.show(&returned.value, returned.out, returned.retcode)?;
             Ok(exit_of(&returned))
         }
-        Err(fault) => Ok(failed(&call.fun, &fault, exit)),
+        Err(fault) => Ok(failed(&call.fun, &fault, master.exit_of(&fault))),
     }
 }
 
@@ -150,8 +150,9 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn begun(&self) {
-        self.fire("new", self.described());
+    /// Whether there is a master to be told of the end too.
+    fn begun(&self) -> bool {
+        self.mention("new", self.described())
     }
 
     fn ended(&self, reply: &Result<Returned, Fault>) {
@@ -166,7 +167,7 @@ impl Told<'_> {
                 data.insert("success", false);
             }
         }
-        self.fire("ret", data);
+        self.mention("ret", data);
     }
 
     fn described(&self) -> Map {
@@ -179,10 +180,12 @@ impl Told<'_> {
         ])
     }
 
-    fn fire(&self, what: &str, data: Map) {
-        if let Err(fault) = self.master.fire(&format!("salt/run/{}/{what}", self.jid), data) {
-            log::debug!("no event for this run: {fault}");
+    fn mention(&self, what: &str, data: Map) -> bool {
+        let taken = self.master.mention(&format!("salt/run/{}/{what}", self.jid), data);
+        if !taken {
+            log::debug!("the master has taken no event of this run");
         }
+        taken
     }
 }
 

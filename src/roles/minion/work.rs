@@ -173,16 +173,21 @@ impl Minion {
             }
         }
         for jid in self.spool.jids() {
-            if let Some(ret) = self.spool.take(&jid)
-                && self.taken.borrow_mut().insert(jid.clone())
-            {
-                self.executor.spawn(self.clone().deliver(jid, ret)).detach();
-            }
+            self.deliver_spooled(jid);
         }
         for job in self.jobs.left_behind(|jid| self.spool.holds(jid)).unwrap_or_default() {
             if !self.taken.borrow().contains(&job.jid) {
                 self.lose(&job);
             }
+        }
+    }
+
+    /// Sends a result that is in the spool and that nobody here sends already.
+    pub(super) fn deliver_spooled(self: &Rc<Self>, jid: Jid) {
+        if let Some(ret) = self.spool.take(&jid)
+            && self.taken.borrow_mut().insert(jid.clone())
+        {
+            self.executor.spawn(self.clone().deliver(jid, ret)).detach();
         }
     }
 
