@@ -245,8 +245,10 @@ fn a_syslog_gets_the_log() {
     fs::write(&conf, text.replace(&own, &line)).unwrap();
     let master = Background::start(&fleet, "salt-master");
     let mut bytes = [0; 8192];
-    let length = syslog.recv(&mut bytes).unwrap();
-    let message = String::from_utf8_lossy(&bytes[..length]).into_owned();
+    let message = wait_for("the line that says what is served", || {
+        let length = syslog.recv(&mut bytes).unwrap();
+        Some(String::from_utf8_lossy(&bytes[..length]).into_owned()).filter(|message| message.contains(" serves "))
+    });
     // 30: facility 3, severity 6.
     assert!(message.starts_with("<30>") && message.contains(&format!("salt-master[{}]: ", master.pid)), "{message}");
     assert!(message.contains(" serves 127.0.0.1:"), "{message}");
