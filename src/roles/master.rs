@@ -177,8 +177,7 @@ impl Master {
         }
         drop(minions);
         let now = SystemTime::now();
-        let since = Jid::at(now - self.settings.lost_after.max(jobs::SENT_LIMIT));
-        for unfinished in archive.unfinished(since.as_str()).map_err(text)? {
+        for unfinished in archive.unfinished().map_err(text)? {
             let begun = Jid::parse(&unfinished.job.jid).ok().and_then(|jid| jid.time());
             let age = begun.and_then(|begun| now.duration_since(begun).ok()).unwrap_or_default();
             let open: Vec<Id> = unfinished.open.iter().map(|id| Id::from(id.as_str())).collect();

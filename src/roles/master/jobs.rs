@@ -133,6 +133,16 @@ impl Jobs {
         self.records.contains_key(jid)
     }
 
+    /// True when every target of the job has its outcome.
+    pub fn is_finished(&self, jid: &str) -> bool {
+        self.records.get(jid).is_some_and(|record| record.open == 0)
+    }
+
+    /// Who may look at a job beside the master's own: the user that started it.
+    pub fn user_of(&self, jid: &str) -> Option<&str> {
+        self.records.get(jid).map(|record| record.job.user.as_str())
+    }
+
     /// True while some target has no outcome.
     pub fn any_open(&self) -> bool {
         !self.by_minion.is_empty()

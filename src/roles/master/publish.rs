@@ -144,7 +144,11 @@ impl Master {
                 full.insert("late", true);
             }
             let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
-            self.database.save_return(&id, ret, event.data, Over::Replaces, valid).await
+            // In this order: a master that ends in between finds the job open, and looks.
+            let jid = ret.jid.clone();
+            let saved = self.database.save_return(&id, ret, event.data, Over::Replaces, valid).await;
+            self.close_if_finished(&jid);
+            saved
         };
         // Its key may have been deleted while the disk was busy: then it is told nothing.
         self.seats.borrow().at(sid)?;
@@ -189,7 +193,14 @@ impl Master {
     pub(super) fn ended(&self, ended: Vec<Ended>) {
         for end in ended {
             self.fire_end(&end.jid, &end.id, end.state.name());
-            self.database.save_end(end.jid, end.id.to_string(), end.state);
+            self.database.save_end(end.jid.clone(), end.id.to_string(), end.state);
+            self.close_if_finished(&end.jid);
+        }
+    }
+
+    fn close_if_finished(&self, jid: &str) {
+        if self.jobs.borrow().is_finished(jid) {
+            self.database.close_job(jid);
         }
     }
 
