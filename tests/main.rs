@@ -6,6 +6,8 @@ mod chaos;
 mod daemon;
 /// Real masters and minions, for the others to use.
 mod fleet;
+/// Many minions at once.
+mod fleet_size;
 /// From the command to every target's end.
 mod jobs;
 /// Who may import whom.
@@ -14,3 +16,5 @@ mod layers;
 mod programs;
 /// A network that can be cut.
 mod proxy;
+/// Peers that mean no good, or of which there are two.
+mod strangers;

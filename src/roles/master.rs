@@ -208,7 +208,7 @@ impl Master {
     }
 
     fn pipe_closed(&self, pipe: PipeId) {
-        self.strangers.borrow_mut().leave(pipe);
+        self.strangers.borrow_mut().gone(pipe);
         self.addresses.borrow_mut().remove(&pipe);
         let left = self.seats.borrow_mut().closed(pipe);
         if let Some(id) = left {
