@@ -91,7 +91,8 @@ fn two_hundred_come_and_go_and_come_back() {
     fleet.start_master();
     wait_for("the others to be back", || (fleet.connected().len() == 150).then_some(()));
     println!("150 minions are back {:?} after the master's restart", start.elapsed());
-    let ran = fleet.salt(&["*", "test.ping", "--out=txt", "-t", "20"]);
-    let count = |what: &str| ran.out.lines().filter(|line| line.ends_with(what)).count();
-    assert_eq!((count(": True"), count("[Not connected]")), (150, 50), "{}", ran.err);
+    // The others count as on their way for a while: they are waited for, not longer than is asked for.
+    let ran = fleet.salt(&["*", "test.ping", "--out=txt", "-t", "5"]);
+    let count = |what: &str| ran.out.lines().filter(|line| line.contains(what)).count();
+    assert_eq!((count(": True"), count("Minion did not return.")), (150, 50), "{}{}", ran.out, ran.err);
 }

@@ -54,7 +54,7 @@ impl Service for Master {
 impl Master {
     async fn in_session(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Option<Vec<u8>> {
         let sid = SessionId::of_request(&frame)?;
-        let opened = self.seats.borrow_mut().open(sid, &frame, from.pipe);
+        let opened = self.seats.borrow_mut().open(sid, &frame, from.pipe, Instant::now());
         let Some((_, number, plain)) = opened else {
             return Some(Notice::NoSession.encode());
         };

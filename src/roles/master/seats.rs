@@ -44,16 +44,17 @@ struct Standing {
     since: Instant,
 }
 
-/// A request that was answered: the minion must stand again before it is due.
+/// A request that was answered: the minion must stand again, or ask something else, before its time is over.
 #[derive(Clone, Copy)]
 struct Answered {
+    /// When it last gave a sign of life.
     at: Instant,
-    due: Instant,
+    patience: Duration,
 }
 
 impl Answered {
-    fn new(at: Instant, patience: Duration) -> Answered {
-        Answered { at, due: at + patience }
+    fn is_over(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.at) > self.patience
     }
 }
 
@@ -111,17 +112,21 @@ impl Seats {
             epoch: None,
             pipe: Some(pipe),
             standing: None,
-            answered: Some(Answered::new(now, STAND_AGAIN)),
+            answered: Some(Answered { at: now, patience: STAND_AGAIN }),
             ends: now + life,
         };
         self.by_sid.insert(sid, seat);
         close
     }
 
-    /// Opens a request. The first good frame on another connection moves the session there.
-    pub fn open(&mut self, sid: SessionId, frame: &[u8], pipe: PipeId) -> Option<(Id, u64, Vec<u8>)> {
+    /// Opens a request. The first good frame on another connection moves the session there; each is a sign of life, of a
+    /// minion too that has so much to return that it does not get to stand.
+    pub fn open(&mut self, sid: SessionId, frame: &[u8], pipe: PipeId, now: Instant) -> Option<(Id, u64, Vec<u8>)> {
         let seat = self.by_sid.get_mut(&sid)?;
         let (number, plain) = seat.session.open_request(frame)?;
+        if let Some(answered) = &mut seat.answered {
+            answered.at = now;
+        }
         if seat.pipe != Some(pipe) {
             if let Some(before) = seat.pipe.replace(pipe) {
                 self.by_pipe.remove(&before);
@@ -163,7 +168,7 @@ impl Seats {
     pub fn answered(&mut self, sid: SessionId, patience: Duration, now: Instant) {
         if let Some(seat) = self.by_sid.get_mut(&sid) {
             seat.standing = None;
-            seat.answered = Some(Answered::new(now, patience));
+            seat.answered = Some(Answered { at: now, patience });
         }
     }
 
@@ -244,7 +249,7 @@ impl Seats {
     pub fn sweep(&mut self, now: Instant) -> Vec<Away> {
         let mut away = Vec::new();
         for (sid, seat) in &mut self.by_sid {
-            let Some(silent) = seat.answered.filter(|answered| answered.due < now) else {
+            let Some(silent) = seat.answered.filter(|answered| answered.is_over(now)) else {
                 continue;
             };
             if seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
@@ -346,7 +351,7 @@ mod tests {
         assert_eq!(seats.closed(PipeId(1)).as_deref(), Some("web1"));
         assert!(!seats.is_connected("web1"));
         let (frame, _) = minion.request(b"x");
-        assert!(seats.open(minion.id, &frame, PipeId(2)).is_some());
+        assert!(seats.open(minion.id, &frame, PipeId(2), now).is_some());
         assert!(seats.is_connected("web1"));
         assert_eq!(seats.closed(PipeId(1)), None, "the old connection is nobody's");
     }
@@ -380,7 +385,20 @@ mod tests {
         seats.probe(&ids, probed);
         assert_eq!(poke.try_recv(), Ok(Poke::Probe));
         seats.answered(minion.id, PROBE_PATIENCE, probed);
+        assert_eq!(seats.sweep(probed + PROBE_PATIENCE).len(), 0);
         assert_eq!(seats.sweep(now + Duration::from_secs(5)).len(), 1);
+    }
+
+    #[test]
+    fn who_returns_lives_even_if_it_does_not_stand() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (mut minion, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        let later = now + Duration::from_secs(4);
+        let (frame, _) = minion.request(b"a return");
+        assert!(seats.open(minion.id, &frame, PipeId(1), later).is_some());
+        assert!(seats.sweep(later + STAND_AGAIN).is_empty());
+        assert_eq!(seats.sweep(later + STAND_AGAIN * 2).len(), 1);
     }
 
     #[test]
@@ -391,7 +409,7 @@ mod tests {
         let (second, master) = session();
         assert_eq!(seats.seat(new_seat(master, 1, 1), now), None);
         let (frame, _) = first.request(b"a return under way");
-        assert!(seats.open(first.id, &frame, PipeId(1)).is_some());
+        assert!(seats.open(first.id, &frame, PipeId(1), now).is_some());
         assert!(!seats.is_current(first.id) && seats.is_current(second.id));
         let (third, master) = session();
         assert_eq!(seats.seat(new_seat(master, 2, 7), now), Some(PipeId(1)));
