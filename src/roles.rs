@@ -12,6 +12,7 @@ pub mod master;
 pub mod minion;
 
 use cli::Exit;
+use std::path::Path;
 
 /// A program.
 pub struct Applet {
@@ -79,7 +80,7 @@ pub fn run(called: &str, args: &[String]) -> u8 {
 fn usage() -> String {
     "Usage: halite PROGRAM [ARGUMENT ...]    run a program\n\
      \x20      halite --list                     name the programs\n\
-     \x20      halite install FOLDER             make a link for each program in a folder\n"
+     \x20      halite install FOLDER             put the file and a link for each program into a folder\n"
         .to_owned()
 }
 
@@ -87,25 +88,34 @@ fn list() -> String {
     APPLETS.iter().map(|applet| format!("{:<12} {}\n", applet.name, applet.about)).collect()
 }
 
-/// Makes `FOLDER/salt-key` and so on, which point at this binary. What is there under such a name is left alone unless
-/// it is a link.
+/// Puts the file into a folder, unless it is there, and beside it a link for each program. The links are relative, so
+/// that the folder may move. What is there under such a name is left alone unless it is a link.
 fn install(folder: &str) -> u8 {
-    let made = std::env::current_exe().and_then(|binary| {
-        std::fs::create_dir_all(folder)?;
-        // What is ours alone is run as `halite NAME`.
-        for applet in APPLETS.iter().filter(|applet| applet.name.starts_with("salt")) {
-            let link = std::path::Path::new(folder).join(applet.name);
-            if link.is_symlink() {
-                std::fs::remove_file(&link)?;
-            }
-            std::os::unix::fs::symlink(&binary, &link)?;
-        }
-        Ok(())
-    });
-    match made {
+    match install_into(Path::new(folder)) {
         Ok(()) => Exit::Ok.code(),
         Err(error) => fail(Exit::CannotCreate, &format!("halite: error: install into {folder}: {error}\n")),
     }
+}
+
+fn install_into(folder: &Path) -> std::io::Result<()> {
+    const FILE: &str = "halite";
+    std::fs::create_dir_all(folder)?;
+    let (running, installed) = (std::env::current_exe()?, folder.join(FILE));
+    if installed.canonicalize().ok() != Some(running.canonicalize()?) {
+        // Beside it first: a copy that is cut short must not take the place of a program that runs.
+        let beside = folder.join(format!(".{FILE}.{}", std::process::id()));
+        std::fs::copy(&running, &beside)?;
+        std::fs::rename(&beside, &installed)?;
+    }
+    // What is ours alone is run as `halite NAME`.
+    for applet in APPLETS.iter().filter(|applet| applet.name.starts_with("salt")) {
+        let link = folder.join(applet.name);
+        if link.is_symlink() {
+            std::fs::remove_file(&link)?;
+        }
+        std::os::unix::fs::symlink(FILE, &link)?;
+    }
+    Ok(())
 }
 
 fn lacking(name: &str) -> u8 {
@@ -153,7 +163,8 @@ mod tests {
         assert_eq!(run("halite", &args), 0);
         let link = folder.join("salt-key");
         assert!(!folder.join("fleet").exists());
-        assert_eq!(std::fs::read_link(&link).unwrap(), std::env::current_exe().unwrap());
+        assert_eq!(std::fs::read_link(&link).unwrap(), Path::new("halite"));
+        assert_eq!(link.metadata().unwrap().len(), std::env::current_exe().unwrap().metadata().unwrap().len());
         std::fs::remove_file(&link).unwrap();
         std::fs::write(&link, "mine").unwrap();
         assert_eq!(run("halite", &args), 73);

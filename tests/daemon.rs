@@ -158,7 +158,6 @@ fn a_log_that_was_renamed_begins_anew() {
     let minion = Background::start(&fleet, "salt-minion");
     let child = minion.child().unwrap();
     let (log, old) = (fleet.path("web1/log"), fleet.path("web1/log.1"));
-    wait_for_line(&log, "127.0.0.1");
     fs::rename(&log, &old).unwrap();
     signal(minion.pid, Signal::HUP);
     // Both processes have it open: neither is left with the old one.
@@ -246,8 +245,10 @@ fn a_syslog_gets_the_log() {
     fs::write(&conf, text.replace(&own, &line)).unwrap();
     let master = Background::start(&fleet, "salt-master");
     let mut bytes = [0; 8192];
-    let length = syslog.recv(&mut bytes).unwrap();
-    let message = String::from_utf8_lossy(&bytes[..length]).into_owned();
+    let message = wait_for("the line that says what is served", || {
+        let length = syslog.recv(&mut bytes).unwrap();
+        Some(String::from_utf8_lossy(&bytes[..length]).into_owned()).filter(|message| message.contains(" serves "))
+    });
     // 30: facility 3, severity 6.
     assert!(message.starts_with("<30>") && message.contains(&format!("salt-master[{}]: ", master.pid)), "{message}");
     assert!(message.contains(" serves 127.0.0.1:"), "{message}");
@@ -273,4 +274,54 @@ fn the_service_manager_is_told() {
     let code = minion.wait().unwrap().code();
     assert!(ready.starts_with("READY=1\n") && ready.contains(&format!("MAINPID={}\n", minion.id())), "{ready}");
     assert_eq!((stopping.as_str(), code), ("STOPPING=1", Some(0)));
+}
+
+#[test]
+fn an_event_that_is_too_long_goes_nowhere_and_is_named() {
+    let mut fleet = Fleet::prepare(&["web1", "web2"], "auto_accept: True\nmax_event_size: 1000\n", "");
+    fleet.configure_minion("web2", fleet.ret_port, "max_event_size: 500\n");
+    fleet.start_master();
+    for id in ["web1", "web2"] {
+        fleet.start_minion(id);
+    }
+    fleet.wait_connected(&["web1", "web2"]);
+    let data = format!("{{text: {}}}", "x".repeat(2000));
+    for id in ["web1", "web2"] {
+        let ran = fleet.salt(&[id, "event.send", &format!("my/{id}"), &data]);
+        assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    }
+    wait_for_line(&fleet.path("log"), "an event 'my/web1' of 'web1' is dropped");
+    wait_for_line(&fleet.path("web2/log"), "the event 'my/web2' is not sent");
+    assert!(!fs::read_to_string(fleet.path("log")).unwrap().contains("my/web2"));
+}
+
+#[test]
+fn master_and_minion_speak_over_ipv6() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        return eprintln!("skipped: this host has no IPv6");
+    }
+    let mut fleet = Fleet::prepare(&["web1"], "auto_accept: True\nipv6: True\n", "ipv6: True\n");
+    for (file, from, to) in [
+        ("conf/master", "interface: 127.0.0.1", "interface: '::1'"),
+        ("web1/conf/minion", "master: 127.0.0.1", "master: '::1'"),
+    ] {
+        let text = fs::read_to_string(fleet.path(file)).unwrap();
+        assert!(text.contains(from));
+        fs::write(fleet.path(file), text.replace(from, to)).unwrap();
+    }
+    fleet.start_master();
+    fleet.start_minion("web1");
+    fleet.wait_connected(&["web1"]);
+    assert_eq!(fleet.salt(&["web1", "test.ping", "--out=txt"]).out, "web1: True\n");
+}
+
+#[test]
+fn what_a_job_logs_is_in_the_daemons_log() {
+    let fleet = Fleet::start(&["web1"]);
+    let ran = fleet.salt(&["web1", "cmd.run", "echo to the log; exit 3"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    wait_for_line(&fleet.path("web1/log"), "to the log");
+    let log = fs::read_to_string(fleet.path("web1/log")).unwrap();
+    let line = log.lines().find(|line| line.contains("to the log")).unwrap();
+    assert!(line.contains("[salt.modules.cmd"), "{line}");
 }

@@ -115,3 +115,10 @@ fn start_job(fleet: &Fleet, target: &str, words: &[&str]) -> String {
     let _ = fleet.ask(&LocalAsk::States { jid: jid.clone() });
     jid
 }
+
+#[test]
+fn a_return_longer_than_a_message_arrives_whole() {
+    let fleet = Fleet::start(&["web1"]);
+    let ran = fleet.salt(&["web1", "cmd.run", "head -c 3000000 /dev/zero | tr '\\0' x", "--out=txt"]);
+    assert_eq!((ran.code, ran.out.len()), (0, "web1: ".len() + 3_000_000 + 1), "{}", ran.err);
+}

@@ -8,6 +8,8 @@ mod daemon;
 mod fleet;
 /// Many minions at once.
 mod fleet_size;
+/// No decoder panics, whatever the bytes.
+mod fuzz_seeds;
 /// From the command to every target's end.
 mod jobs;
 /// Who may import whom.
@@ -16,5 +18,7 @@ mod layers;
 mod programs;
 /// A network that can be cut.
 mod proxy;
+/// Runners, and calls on the minion itself.
+mod run;
 /// Peers that mean no good, or of which there are two.
 mod strangers;

@@ -55,7 +55,8 @@ fn links_are_programs() {
     assert!(Command::new(halite()).arg("install").arg(&bin).status().unwrap().success());
     let programs: Vec<&str> = text(&listed.stdout).lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(programs.contains(&"salt-key"), "{programs:?}");
-    for program in programs {
+    // What is ours alone has no link: it is run as `halite NAME`.
+    for program in programs.into_iter().filter(|program| program.starts_with("salt")) {
         let version = Command::new(bin.join(program)).arg("--version").output().unwrap();
         assert_eq!(text(&version.stdout), format!("{program} {}-halite\n", env!("CARGO_PKG_VERSION")));
         let help = Command::new(bin.join(program)).arg("--help").output().unwrap();

@@ -14,6 +14,7 @@ use super::config::id::Names;
 use super::config::{Config, KeepId, Role, Surroundings};
 use super::minion::execute::{World, reply};
 use super::minion::local::{MinionAsk, MinionSocket};
+use super::minion::spool::Spool;
 use crate::exec::context::{Master, NoMaster};
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
@@ -45,8 +46,8 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     };
     let mut display = Display::new(&line.output, &config.opts)?;
     let is_local = config.truth("local") || config.text("file_client") == "local";
-    let sock_dir = config.minion()?.common.sock_dir;
-    let daemon = Daemon::of(is_local, &sock_dir);
+    let common = config.minion()?.common;
+    let daemon = Daemon::of(is_local, &common.sock_dir);
     let grains = match line.call.skip_grains {
         true => Map::from_iter([("id", config.text("id"))]),
         false => grains::collect(&Machine, &config.opts),
@@ -67,7 +68,7 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     };
     let ret = full(&job, returned);
     let id = config.text("id");
-    let sent = hand_on(line, id, &ret, &daemon);
+    let sent = hand_on(line, id, &ret, &daemon, &common.cachedir);
     show(line, id, &ret, &mut display)?;
     sent?;
     Ok(match ret.retcode {
@@ -168,7 +169,7 @@ fn full(job: &Job, returned: Returned) -> Return {
 }
 
 /// Gives the answer to whoever gets it beside the user: the returners that were asked for, and the master.
-fn hand_on(line: &SaltCallLine, id: &str, ret: &Return, daemon: &Daemon) -> Result<(), Trouble> {
+fn hand_on(line: &SaltCallLine, id: &str, ret: &Return, daemon: &Daemon, cachedir: &Path) -> Result<(), Trouble> {
     for name in line.call.returner.iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
         if name != "local" {
             let message = format!("--return {name}: this version has no such returner; the answer was shown only");
@@ -179,8 +180,8 @@ fn hand_on(line: &SaltCallLine, id: &str, ret: &Return, daemon: &Daemon) -> Resu
     }
     match daemon {
         Daemon::Runs(socket) if !line.call.no_return_event => {
-            if let Err(fault) = socket.ask(&MinionAsk::Return(Box::new(ret.clone()))) {
-                log::warn!("the master was not told of this call: {fault}");
+            if let Err(error) = tell(socket, cachedir, ret) {
+                log::warn!("the master will not be told of this call: {error}");
             }
         }
         Daemon::Missing(_) if !line.call.no_return_event => {
@@ -189,6 +190,14 @@ fn hand_on(line: &SaltCallLine, id: &str, ret: &Return, daemon: &Daemon) -> Resu
         _ => {}
     }
     Ok(())
+}
+
+/// Leaves the answer in the minion's spool, from which the daemon sends it, also when the master is away for now.
+fn tell(socket: &MinionSocket, cachedir: &Path, ret: &Return) -> Result<(), String> {
+    let jid = Jid::parse(&ret.jid).map_err(|error| error.to_string())?;
+    let put = Spool::open(cachedir).and_then(|spool| spool.put(&jid, ret));
+    put.map_err(|error| format!("{}: {error}", cachedir.display()))?;
+    socket.ask(&MinionAsk::Deliver(ret.jid.clone())).map_err(|fault| fault.to_string())
 }
 
 fn show(line: &SaltCallLine, id: &str, ret: &Return, display: &mut Display) -> Result<(), DisplayError> {

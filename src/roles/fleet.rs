@@ -12,7 +12,7 @@ use super::minion::settings::Settings;
 use crate::exec::grains;
 use crate::exec::host::Machine;
 use crate::keys::Identity;
-use crate::wire::nng::{Family, Tcp};
+use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
 use crate::wire::value::Map;
 use argh::FromArgs;
@@ -155,7 +155,8 @@ fn serve(line: &FleetLine) -> Result<(), String> {
     smol::block_on(executor.run(async {
         let mut running = Vec::with_capacity(minions.len());
         for minion in minions {
-            let transport = Rc::new(Tcp { patience: minion.auth_timeout, family: Family::V4First });
+            let transport =
+                Rc::new(Tcp { patience: minion.auth_timeout, family: Family::Any, keepalive: Keepalive::Off });
             running.push(Minion::start(&executor, minion, transport)?);
             // Those that have started are to get on while the others start.
             smol::future::yield_now().await;
@@ -188,6 +189,9 @@ fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> S
         reconnect_max: Duration::from_secs(1),
         auth_timeout: Duration::from_secs(60),
         reauth_delay: Duration::from_secs(1),
+        startup_delay: Duration::ZERO,
+        ping_interval: Duration::ZERO,
+        max_event_size: 1 << 20,
         opts: opts.clone(),
         grains: Arc::new(grains),
     }

@@ -247,7 +247,7 @@ fn run_line(line: &KeyLine) -> Exit {
         Ok(options) => options,
         Err(error) => return fail(&error.to_string(), Exit::Configuration),
     };
-    logging::start(&config, &line.logging);
+    logging::start_with_file(&config, &line.logging, &options.common.log);
     let display = match Display::new(&line.output, &config.opts) {
         Ok(display) => display,
         Err(error) => return fail(&error.to_string(), Exit::CannotCreate),

@@ -14,11 +14,12 @@ use super::cli::options::{LogLevel, Logging};
 use super::config::{Config, LogOptions};
 use super::daemon::Failure;
 use super::daemon::launch::Origin;
+use crate::wire::value::{Map, Value};
 use env_logger::{Builder, Logger, Target};
 use format::Format;
 use log::{Log, Metadata, Record};
 use queue::Queue;
-use sink::{Console as Terminal, LogFile, Sink, Syslog};
+use sink::{Console as Terminal, LogFile, Rotation, Sink, Syslog};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -37,13 +38,14 @@ pub fn start(config: &Config, line: &Logging) {
     begin(Both { console: Some(console.target(Target::Stderr).build()), file: None, queues: Vec::new() }, config);
 }
 
-/// As [`start`], and to a file too, where it can be written: for programs that end soon.
-pub fn start_with_file(config: &Config, line: &Logging, options: &LogOptions, file: &str) {
+/// As [`start`], and to `key_logfile` too, where it can be written: for salt-key.
+pub fn start_with_file(config: &Config, line: &Logging, options: &LogOptions) {
     let (mut console, _) = console(config, line);
     let console = Some(console.target(Target::Stderr).build());
     let format =
         Format::parse(&options.format_file, &options.date_format_file).unwrap_or_else(|_| Format::of_console());
     let level = line.log_file_level.or(LogLevel::named(&options.level_file)).unwrap_or(LogLevel::Warning);
+    let file = line.log_file.as_deref().unwrap_or(&options.key_file);
     let opened = (!file.is_empty() && !file.contains("://")).then(|| sink::open(Path::new(file)));
     let file = opened.and_then(Result::ok).map(|opened| {
         let mut builder = builder(level, options);
@@ -80,7 +82,10 @@ pub fn start_daemon(
     if !options.file.is_empty() && level != LogLevel::Quiet {
         let (sink, own): (Box<dyn Sink>, &str) = match sink::Address::parse(&options.file) {
             Ok(Some(address)) => (Box::new(Syslog::new(address, program)), "[%(levelname)-8s] %(message)s"),
-            Ok(None) => (Box::new(LogFile::new(Path::new(&options.file))), options.format_file.as_str()),
+            Ok(None) => {
+                let file = LogFile::new(Path::new(&options.file), Rotation::of(config));
+                (Box::new(file), options.format_file.as_str())
+            }
             Err(wrong) => return Err(config.fault("log_file", wrong).into()),
         };
         // A syslog adds time and process itself; who has set a form gets it.
@@ -101,6 +106,26 @@ pub fn start_daemon(
     }
     begin(Both { console, file, queues }, config);
     Ok(Vec::new())
+}
+
+/// In a worker: to the daemon's log file, in its form, each line at once. A worker is short, and has no console.
+pub fn start_in_worker(opts: &Map) {
+    let text = |name: &str| opts.str_at(name).unwrap_or_default();
+    let level = LogLevel::named(text("log_level_logfile")).or(LogLevel::named(text("log_level")));
+    let format = Format::parse(text("log_fmt_logfile"), text("log_datefmt_logfile"));
+    let file = text("log_file");
+    // A syslog would hold the job up when it is away.
+    let (Ok(format), false) = (format, file.is_empty() || file.contains("://")) else {
+        return;
+    };
+    let Ok(opened) = sink::open(Path::new(file)) else {
+        return;
+    };
+    let mut builder = Builder::new();
+    builder.filter_level(level.unwrap_or(LogLevel::Warning).filter());
+    refine(&mut builder, opts.at("log_granular_levels").and_then(Value::as_map).unwrap_or(&Map::new()));
+    builder.format(move |out, record| format.write(out, record)).target(Target::Pipe(Box::new(opened)));
+    let _ = builder.try_init();
 }
 
 /// Files are opened again under their names: after a rotation, under new ones.
@@ -138,7 +163,7 @@ fn console(config: &Config, line: &Logging) -> (Builder, Option<Failure>) {
     builder.filter_level(level.filter()).format(move |out, record| format.write(out, record));
     // What the command line says of the console is for all of it.
     if line.log_level.is_none() {
-        let granular = config.opts.at("log_granular_levels").and_then(|levels| levels.as_map()).cloned();
+        let granular = config.opts.at("log_granular_levels").and_then(Value::as_map).cloned();
         refine(&mut builder, &granular.unwrap_or_default());
     }
     (builder, wrong)
@@ -152,7 +177,7 @@ fn builder(level: LogLevel, options: &LogOptions) -> Builder {
 }
 
 /// Levels for parts of the program, by the names that the log shows.
-fn refine(builder: &mut Builder, granular: &crate::wire::value::Map) {
+fn refine(builder: &mut Builder, granular: &Map) {
     for (name, level) in granular.iter() {
         let (Some(name), Some(level)) = (name.as_str(), level.as_str().and_then(LogLevel::named)) else {
             continue;

@@ -14,6 +14,7 @@ mod door;
 pub mod jobs;
 mod keyfile;
 pub mod local;
+pub mod pieces;
 pub mod pool;
 mod publish;
 mod rate;
@@ -38,6 +39,7 @@ use async_io::Timer;
 use bus::Bus;
 use database::{Archive, Database};
 use jobs::{Id, Jobs};
+use pieces::Pieces;
 use pool::Pool;
 use rate::Rate;
 use seats::Seats;
@@ -74,6 +76,8 @@ pub struct Master {
     epoch: RefCell<Epoch>,
     epoch_began: Cell<Instant>,
     jobs: RefCell<Jobs>,
+    /// Long returns under way.
+    pieces: RefCell<Pieces>,
     database: Database,
     bus: Bus,
     publisher: Publisher,
@@ -110,7 +114,7 @@ impl Master {
         let master = Rc::new(Master::prepare(settings)?);
         master.restore()?;
         let address = SocketAddr::new(master.settings.interface, master.settings.ret_port);
-        let door = Rc::new(Server::tcp(executor, address, master.clone()).map_err(text)?);
+        let door = Rc::new(Server::tcp(executor, address, master.settings.keepalive, master.clone()).map_err(text)?);
         let _ = master.door.set(door.clone());
         let local_door = Rc::new(local::LocalDoor::new(master.clone()));
         // Everybody may connect: what they may ask is for publisher_acl.
@@ -136,7 +140,7 @@ impl Master {
             stamp: RefCell::new(store.stamp()),
             database: Database::open(&database::path_in(&settings.cachedir)).map_err(text)?,
             bus: Bus::open(&settings.sock_dir).map_err(text)?,
-            publisher: Publisher::tcp(publish_address).map_err(text)?,
+            publisher: Publisher::tcp(publish_address, settings.keepalive).map_err(text)?,
             pool: Pool::start(2, 1024).map_err(text)?,
             identity,
             chain,
@@ -153,6 +157,7 @@ impl Master {
             epoch: RefCell::new(Epoch::begin()),
             epoch_began: Cell::new(Instant::now()),
             jobs: RefCell::default(),
+            pieces: RefCell::default(),
             door: OnceCell::new(),
             started: Instant::now(),
             settings,
@@ -208,7 +213,7 @@ impl Master {
     }
 
     fn pipe_closed(&self, pipe: PipeId) {
-        self.strangers.borrow_mut().gone(pipe);
+        self.strangers.borrow_mut().closed(pipe);
         self.addresses.borrow_mut().remove(&pipe);
         let left = self.seats.borrow_mut().closed(pipe);
         if let Some(id) = left {

@@ -18,7 +18,7 @@ pub mod worker;
 use crate::exec::jid::Jid;
 use crate::exec::jobs::{Jobs, boot_id};
 use crate::keys::Identity;
-use crate::wire::cbor::Bytes;
+use crate::wire::cbor::{self, Bytes};
 use crate::wire::link::{Local, Transport};
 use crate::wire::message::{Answer, Ask, Event};
 use crate::wire::nng::Server;
@@ -51,6 +51,7 @@ pub struct Minion {
     freshness: RefCell<Freshness>,
     background: Arc<worker::Background>,
     events: Sender<Event>,
+    max_event_size: usize,
     /// Somebody on this host wants the daemon to start anew.
     restarts: (Sender<()>, Receiver<()>),
     boot: String,
@@ -84,6 +85,7 @@ impl Minion {
                 pillar: Map::new(),
             }),
             events,
+            max_event_size: settings.max_event_size,
             restarts: bounded(1),
             boot,
         });
@@ -95,7 +97,9 @@ impl Minion {
             None => None,
         };
         minion.take_up_old_jobs();
-        executor.spawn(channel.keep()).detach();
+        let delay = Duration::from_millis(channel::spread(settings.startup_delay.as_millis() as u64));
+        executor.spawn(begin_after(delay, channel)).detach();
+        executor.spawn(minion.clone().ping(settings.ping_interval)).detach();
         executor.spawn(minion.clone().stand()).detach();
         executor.spawn(minion.clone().introduce()).detach();
         executor.spawn(minion.clone().send_events(outgoing)).detach();
@@ -139,11 +143,16 @@ impl Minion {
     async fn send_events(self: Rc<Self>, outgoing: Receiver<Event>) {
         let mut first = 1;
         while let Ok(event) = outgoing.recv().await {
-            let mut events = vec![event];
+            let mut events = Vec::new();
+            let mut bytes = self.add_event(&mut events, event);
             while events.len() < 64
+                && bytes < EVENT_BYTES
                 && let Ok(event) = outgoing.try_recv()
             {
-                events.push(event);
+                bytes += self.add_event(&mut events, event);
+            }
+            if events.is_empty() {
+                continue;
             }
             let number = events.len() as u64;
             match self.channel.ask_until_answered(&Ask::Fire { first, events }).await {
@@ -152,6 +161,27 @@ impl Minion {
                 Err(error) => log::error!("events cannot be sent: {error}"),
             }
             first += number;
+        }
+    }
+
+    /// Adds an event to those that go together, unless it is too long; how long it is.
+    fn add_event(&self, events: &mut Vec<Event>, event: Event) -> usize {
+        let bytes = cbor::encode(&event).len();
+        if bytes > self.max_event_size {
+            let (tag, limit) = (event.tag.escape_debug(), self.max_event_size);
+            log::error!("the event '{tag}' is not sent: its {bytes} bytes are more than max_event_size ({limit})");
+            return 0;
+        }
+        events.push(event);
+        bytes
+    }
+
+    /// Makes sure now and then that the master is there: whoever stands in the way of idle connections sees this one
+    /// used, and a master that does not answer is connected to anew.
+    async fn ping(self: Rc<Self>, interval: Duration) {
+        while !interval.is_zero() {
+            Timer::after(interval).await;
+            self.fire("minion_ping", Map::from_iter([("data", "ping")]));
         }
     }
 
@@ -175,9 +205,12 @@ impl Minion {
                 self.executor.spawn(soon).detach();
                 MinionAnswer::Done
             }
-            MinionAsk::Return(ret) => match self.channel.ask_until_answered(&Ask::Return(ret)).await {
-                Ok(Answer::Refused(why)) => MinionAnswer::Refused(why),
-                Ok(_) => MinionAnswer::Done,
+            MinionAsk::Deliver(jid) => match Jid::parse(&jid) {
+                // Delivered sooner or later: whoever asks does not wait for the master.
+                Ok(jid) => {
+                    self.deliver_spooled(jid);
+                    MinionAnswer::Done
+                }
                 Err(error) => MinionAnswer::Refused(error.to_string()),
             },
         }
@@ -188,6 +221,14 @@ impl Minion {
 pub struct Running {
     pub minion: Rc<Minion>,
     _local: Option<Server>,
+}
+
+/// Events that go together in one request are not much longer than this.
+const EVENT_BYTES: usize = 256 * 1024;
+
+async fn begin_after(delay: Duration, channel: Rc<Channel>) {
+    Timer::after(delay).await;
+    channel.keep().await;
 }
 
 /// The boot id as bytes; random where the kernel does not tell, so that nothing is offered twice.

@@ -84,6 +84,35 @@ impl<'de, const N: usize> serde::Deserialize<'de> for Bytes<N> {
     }
 }
 
+/// Bytes of any number, as one byte string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByteString(pub Vec<u8>);
+
+impl Serialize for ByteString {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for ByteString {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<ByteString, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = ByteString;
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("bytes")
+            }
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<ByteString, E> {
+                Ok(ByteString(bytes.to_vec()))
+            }
+            fn visit_byte_buf<E: serde::de::Error>(self, bytes: Vec<u8>) -> Result<ByteString, E> {
+                Ok(ByteString(bytes))
+            }
+        }
+        from.deserialize_byte_buf(Visitor)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 //! Each [`Ask`] of a minion may be sent again after a broken connection: its [`Repeat`] says why that is safe. Who asks
 //! is the session's to say, never a field's.
 
-use super::cbor::Bytes;
+use super::cbor::{ByteString, Bytes};
 use super::value::{Map, Value};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,10 @@ pub enum Ask {
     Stand(Stand),
     /// The result of a job.
     Return(Box<Return>),
+    /// A part of something that is too long for one message; see [`Ask::ReturnInPieces`].
+    Piece { digest: Bytes<32>, offset: u64, bytes: ByteString },
+    /// The result of a job whose CBOR was sent in pieces before.
+    ReturnInPieces { digest: Bytes<32> },
     /// Events for the master's bus, numbered by the instance.
     Fire { first: u64, events: Vec<Event> },
     /// What the master needs to know for targeting.
@@ -37,7 +41,7 @@ impl Ask {
     pub fn repeat(&self) -> Repeat {
         match self {
             Ask::Stand(_) => Repeat::Read,
-            Ask::Return(_) | Ask::Grains(_) => Repeat::Put,
+            Ask::Return(_) | Ask::Grains(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => Repeat::Put,
             Ask::Fire { .. } => Repeat::Once,
         }
     }
@@ -230,9 +234,8 @@ pub enum LocalFault {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcomes {
     pub outcomes: Vec<Outcome>,
-    /// How many targets have no outcome yet, and how many of them are known to run the job.
+    /// How many targets have no outcome yet.
     pub open: usize,
-    pub taken: Vec<String>,
 }
 
 /// The end of a job for one target.

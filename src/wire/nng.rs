@@ -15,6 +15,7 @@ use super::link::{Doors, Link, LinkError, Local, Peer, PipeId, Service, Subscrip
 use async_io::Timer;
 use nng::options::protocol::pubsub::Subscribe;
 use nng::options::protocol::reqrep::ResendTime;
+use nng::options::transport::tcp::KeepAlive;
 use nng::options::{Options, ReconnectMaxTime, ReconnectMinTime, RecvBufferSize, RecvMaxSize, RemAddr, SendBufferSize};
 use nng::{Aio, AioResult, Context, DialerBuilder, Error, ListenerBuilder, Message, Pipe, PipeEvent, Protocol, Socket};
 use smol::LocalExecutor;
@@ -35,6 +36,8 @@ use std::time::Duration;
 const PER_PIPE: usize = 16;
 /// How long a reply may take to leave.
 const SEND_TIME: Duration = Duration::from_secs(5);
+/// The longest message that a local program takes from its daemon.
+const LOCAL_LIMIT: usize = 256 << 20;
 /// Contexts that wait for a request: enough for a burst, few enough to cost nothing.
 const IDLE: usize = 32;
 
@@ -185,9 +188,10 @@ impl Server {
     pub fn tcp(
         executor: &Rc<LocalExecutor<'static>>,
         address: SocketAddr,
+        keepalive: Keepalive,
         service: Rc<dyn Service>,
     ) -> Result<Server, LinkError> {
-        Server::listen(executor, &format!("tcp://{address}"), service)
+        Server::listen(executor, &format!("tcp://{address}"), keepalive, service)
     }
 
     /// Listens on a local socket; who may connect is for `mode`, who may ask what is for the service, which gets the
@@ -201,12 +205,17 @@ impl Server {
         let url = local_url(path)?;
         // A socket file of a dead process would be in the way; whoever lives holds the pid file.
         let _ = std::fs::remove_file(path);
-        let server = Server::listen(executor, &url, service)?;
+        let server = Server::listen(executor, &url, Keepalive::Off, service)?;
         set_mode(path, mode)?;
         Ok(server)
     }
 
-    fn listen(executor: &Rc<LocalExecutor<'static>>, url: &str, service: Rc<dyn Service>) -> Result<Server, LinkError> {
+    fn listen(
+        executor: &Rc<LocalExecutor<'static>>,
+        url: &str,
+        keepalive: Keepalive,
+        service: Rc<dyn Service>,
+    ) -> Result<Server, LinkError> {
         let socket = socket(Protocol::Rep0)?;
         let pipes = Pipes::default();
         let news = watch_pipes(&socket, &pipes)?;
@@ -221,7 +230,7 @@ impl Server {
         for _ in 0..IDLE {
             inner.clone().add_context();
         }
-        start_listener(&inner.socket, url)?;
+        start_listener(&inner.socket, url, keepalive)?;
         executor.spawn(tell_service(Rc::downgrade(&inner), news)).detach();
         Ok(Server { inner })
     }
@@ -400,17 +409,18 @@ struct ConnectionInner {
 }
 
 impl Connection {
-    pub async fn tcp(address: SocketAddr, patience: Duration) -> Result<Connection, LinkError> {
-        Connection::dial(&format!("tcp://{address}"), patience, Dial::Again).await
+    pub async fn tcp(address: SocketAddr, patience: Duration, keepalive: Keepalive) -> Result<Connection, LinkError> {
+        Connection::dial(&format!("tcp://{address}"), patience, keepalive, Dial::Again).await
     }
 
     pub async fn local(path: &Path, patience: Duration) -> Result<Connection, LinkError> {
         // That nobody listens is known at once, and said: NNG would try again for ever.
-        Connection::dial(&local_url(path)?, patience, Dial::Once).await
+        Connection::dial(&local_url(path)?, patience, Keepalive::Off, Dial::Once).await
     }
 
-    async fn dial(url: &str, patience: Duration, dial: Dial) -> Result<Connection, LinkError> {
+    async fn dial(url: &str, patience: Duration, keepalive: Keepalive, dial: Dial) -> Result<Connection, LinkError> {
         let socket = socket(Protocol::Req0)?;
+        raise_limit(&socket, url)?;
         socket.set_opt::<ResendTime>(None).map_err(unreachable)?;
         let (up, is_up) = unbounded();
         let (down, gone) = unbounded();
@@ -427,10 +437,10 @@ impl Connection {
             .map_err(unreachable)?;
         let connection = Connection { inner: Arc::new(ConnectionInner { socket, spare: Mutex::default() }), gone };
         match dial {
-            Dial::Again => start_dialer(&connection.inner.socket, url, dial)?,
+            Dial::Again => start_dialer(&connection.inner.socket, url, keepalive, dial)?,
             Dial::Once => {
                 let (inner, url) = (connection.inner.clone(), url.to_owned());
-                smol::unblock(move || start_dialer(&inner.socket, &url, dial)).await?;
+                smol::unblock(move || start_dialer(&inner.socket, &url, keepalive, dial)).await?;
             }
         }
         let connected = async { is_up.recv().await.is_ok() };
@@ -498,30 +508,40 @@ pub struct Tcp {
     /// How long a connection may take to be made.
     pub patience: Duration,
     pub family: Family,
+    pub keepalive: Keepalive,
 }
 
 /// Which addresses of a name are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    V4First,
-    V6First,
+    /// Those that there are, IPv4 first.
+    Any,
+    V4,
+    V6,
+}
+
+/// Whether TCP asks a silent peer. How often is the system's to say: NNG has no option for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keepalive {
+    On,
+    Off,
 }
 
 impl Transport for Tcp {
     fn connect(&self, host: &str, port: u16) -> Local<Result<Rc<dyn Link>, LinkError>> {
-        let (host, patience, family) = (host.to_owned(), self.patience, self.family);
+        let (host, patience, family, keepalive) = (host.to_owned(), self.patience, self.family, self.keepalive);
         Box::pin(async move {
             let address = resolve(host, port, family).await?;
-            let connection = Connection::tcp(address, patience).await?;
+            let connection = Connection::tcp(address, patience, keepalive).await?;
             Ok(Rc::new(connection) as Rc<dyn Link>)
         })
     }
 
     fn subscribe(&self, host: &str, port: u16) -> Local<Result<Box<dyn Subscription>, LinkError>> {
-        let (host, family) = (host.to_owned(), self.family);
+        let (host, family, keepalive) = (host.to_owned(), self.family, self.keepalive);
         Box::pin(async move {
             let address = resolve(host, port, family).await?;
-            let subscriber = Subscriber::dial(&format!("tcp://{address}"))?;
+            let subscriber = Subscriber::dial(&format!("tcp://{address}"), keepalive)?;
             Ok(Box::new(subscriber) as Box<dyn Subscription>)
         })
     }
@@ -542,8 +562,14 @@ async fn resolve(host: String, port: u16, family: Family) -> Result<SocketAddr, 
         };
         LinkError::Unreachable(format!("the name '{host}' does not resolve: {error}{hint}"))
     })?;
-    addresses.sort_by_key(|address| address.is_ipv6() != (family == Family::V6First));
-    addresses.first().copied().ok_or_else(|| LinkError::Unreachable(format!("the name '{host}' has no address")))
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    let (fits, kind): (fn(&SocketAddr) -> bool, _) = match family {
+        Family::Any => (|_| true, "address"),
+        Family::V4 => (SocketAddr::is_ipv4, "IPv4 address"),
+        Family::V6 => (SocketAddr::is_ipv6, "IPv6 address"),
+    };
+    let found = addresses.into_iter().find(fits);
+    found.ok_or_else(|| LinkError::Unreachable(format!("the name '{host}' has no {kind}")))
 }
 
 // ---- publishing ----
@@ -558,23 +584,23 @@ pub struct Publisher {
 const PUBLISHER_BUFFER: i32 = 64;
 
 impl Publisher {
-    pub fn tcp(address: SocketAddr) -> Result<Publisher, LinkError> {
-        Publisher::listen(&format!("tcp://{address}"), PUBLISHER_BUFFER)
+    pub fn tcp(address: SocketAddr, keepalive: Keepalive) -> Result<Publisher, LinkError> {
+        Publisher::listen(&format!("tcp://{address}"), PUBLISHER_BUFFER, keepalive)
     }
 
     /// Events come in bursts, and few listen: the buffer is larger.
     pub fn local(path: &Path, mode: u32) -> Result<Publisher, LinkError> {
         let url = local_url(path)?;
         let _ = std::fs::remove_file(path);
-        let publisher = Publisher::listen(&url, 4096)?;
+        let publisher = Publisher::listen(&url, 4096, Keepalive::Off)?;
         set_mode(path, mode)?;
         Ok(publisher)
     }
 
-    fn listen(url: &str, buffer: i32) -> Result<Publisher, LinkError> {
+    fn listen(url: &str, buffer: i32, keepalive: Keepalive) -> Result<Publisher, LinkError> {
         let socket = socket(Protocol::Pub0)?;
         socket.set_opt::<SendBufferSize>(buffer).map_err(unreachable)?;
-        start_listener(&socket, url)?;
+        start_listener(&socket, url, keepalive)?;
         let (sender, frames) = unbounded::<Vec<u8>>();
         let sending = socket.clone();
         std::thread::Builder::new()
@@ -609,14 +635,15 @@ pub struct Subscriber {
 
 impl Subscriber {
     pub fn local(path: &Path) -> Result<Subscriber, LinkError> {
-        Subscriber::dial(&local_url(path)?)
+        Subscriber::dial(&local_url(path)?, Keepalive::Off)
     }
 
-    fn dial(url: &str) -> Result<Subscriber, LinkError> {
+    fn dial(url: &str, keepalive: Keepalive) -> Result<Subscriber, LinkError> {
         let socket = socket(Protocol::Sub0)?;
+        raise_limit(&socket, url)?;
         socket.set_opt::<Subscribe>(Vec::new()).map_err(unreachable)?;
         socket.set_opt::<RecvBufferSize>(1024).map_err(unreachable)?;
-        start_dialer(&socket, url, Dial::Again)?;
+        start_dialer(&socket, url, keepalive, Dial::Again)?;
         Ok(Subscriber { socket, operation: Operation::new().map_err(unreachable)? })
     }
 }
@@ -640,9 +667,20 @@ fn socket(protocol: Protocol) -> Result<Socket, LinkError> {
     Ok(socket)
 }
 
-fn start_listener(socket: &Socket, url: &str) -> Result<(), LinkError> {
+/// A local program trusts its daemon: the answers it gets, and the events, may be longer.
+fn raise_limit(socket: &Socket, url: &str) -> Result<(), LinkError> {
+    if !url.starts_with("ipc://") {
+        return Ok(());
+    }
+    socket.set_opt::<RecvMaxSize>(LOCAL_LIMIT).map_err(unreachable)
+}
+
+fn start_listener(socket: &Socket, url: &str, keepalive: Keepalive) -> Result<(), LinkError> {
     let failed = |error: Error| LinkError::Unreachable(format!("cannot listen at {url}: {error}"));
     let listener = ListenerBuilder::new(socket, url).map_err(failed)?;
+    if url.starts_with("tcp:") {
+        listener.set_opt::<KeepAlive>(keepalive == Keepalive::On).map_err(failed)?;
+    }
     listener.start().map(drop).map_err(|(_, error)| failed(error))
 }
 
@@ -655,9 +693,12 @@ enum Dial {
     Again,
 }
 
-fn start_dialer(socket: &Socket, url: &str, dial: Dial) -> Result<(), LinkError> {
+fn start_dialer(socket: &Socket, url: &str, keepalive: Keepalive, dial: Dial) -> Result<(), LinkError> {
     let failed = |error: Error| LinkError::Unreachable(format!("cannot connect to {url}: {error}"));
     let dialer = DialerBuilder::new(socket, url).map_err(failed)?;
+    if url.starts_with("tcp:") {
+        dialer.set_opt::<KeepAlive>(keepalive == Keepalive::On).map_err(failed)?;
+    }
     dialer.start(dial == Dial::Again).map(drop).map_err(|(_, error)| failed(error))
 }
 

@@ -299,6 +299,9 @@ fn shown(job: &Running) -> Map {
     map
 }
 
+const STOP: i32 = 19;
+const CONTINUE: i32 = 18;
+
 fn signal_all(ctx: &Ctx, signal: i64) -> Reply {
     let told =
         running(ctx)?.iter().map(|job| signal_processes(ctx, job, signal)).collect::<Result<Vec<String>, Fault>>()?;
@@ -312,7 +315,8 @@ fn signal_job(ctx: &Ctx, jid: &str, signal: i64) -> Reply {
     }
 }
 
-/// Signals what the job has started first, so that nothing of it is adopted and lives on.
+/// Signals what the job has started first, so that nothing of it is adopted and lives on. The job's own process is
+/// stopped meanwhile: it must not make a result of how its commands end.
 fn signal_processes(ctx: &Ctx, job: &Running, signal: i64) -> Result<String, Fault> {
     let number = i32::try_from(signal).ok().filter(|number| (0..=64).contains(number));
     let number = number.ok_or_else(|| Fault::invocation(format!("{signal} is not a signal")))?;
@@ -320,16 +324,18 @@ fn signal_processes(ctx: &Ctx, job: &Running, signal: i64) -> Result<String, Fau
     if parent_of(ctx, std::process::id()) == Some(pid) {
         return Ok(format!("Job {jid} runs inside the minion, which is not signalled; such jobs end by themselves"));
     }
+    let Some(own) = i32::try_from(pid).ok().filter(|pid| *pid > 1) else {
+        return Ok(format!("Job {jid} has no process of its own yet; it was not signalled"));
+    };
+    let _ = ctx.host.kill(own, STOP);
     let parents: Vec<(u32, u32)> = processes(ctx).filter_map(|pid| Some((pid, parent_of(ctx, pid)?))).collect();
-    for process in descendants(pid, &parents).into_iter().chain([pid]) {
-        let Ok(target) = i32::try_from(process) else {
-            continue;
-        };
-        if let Err(error) = ctx.host.kill(target, number)
-            && process == pid
-        {
-            return Ok(format!("Job {jid} was not signalled at pid {pid}: {error}"));
-        }
+    for target in descendants(pid, &parents).into_iter().filter_map(|process| i32::try_from(process).ok()) {
+        let _ = ctx.host.kill(target, number);
+    }
+    let signalled = ctx.host.kill(own, number);
+    let _ = ctx.host.kill(own, CONTINUE);
+    if let Err(error) = signalled {
+        return Ok(format!("Job {jid} was not signalled at pid {pid}: {error}"));
     }
     Ok(format!("Signal {signal} sent to job {jid} at pid {pid}"))
 }
@@ -425,7 +431,7 @@ mod tests {
         let ctx = world.ctx(&NoMaster);
         let told = call(&ctx, "saltutil.kill_job", Arguments::positional([JID])).unwrap().value;
         assert_eq!(told, format!("Signal 9 sent to job {JID} at pid 70").into());
-        assert_eq!(world.host.killed(), [(72, 9), (71, 9), (70, 9)]);
+        assert_eq!(world.host.killed(), [(70, STOP), (72, 9), (71, 9), (70, 9), (70, CONTINUE)]);
         let told = call(&ctx, "saltutil.term_all_jobs", Arguments::default()).unwrap().value;
         assert_eq!(told, Value::list([format!("Signal 15 sent to job {JID} at pid 70")]));
         assert_eq!(call(&ctx, "saltutil.kill_job", Arguments::positional(["2020"])).unwrap().value, "".into());

@@ -11,28 +11,36 @@ use crate::wire::link::Subscription;
 use crate::wire::message::{Event, LocalAnswer, LocalAsk, Numbered, Outcome, Publish};
 use crate::wire::nng::Subscriber;
 use crate::wire::value::{Map, Value};
-use std::cell::{Cell, OnceCell};
+use async_io::Timer;
+use smol::future::FutureExt;
+use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// How long an event may take that nothing depends on.
+const MENTION_TIME: Duration = Duration::from_secs(2);
 
 /// The master behind a `sock_dir`. Nothing is connected before it is needed: many runners need no master.
 pub struct Running {
     sock_dir: PathBuf,
     patience: Duration,
     client: OnceCell<Client>,
-    /// How a program ends that ends with the last fault.
-    exit: Cell<Exit>,
+    /// The last fault that came from here, and how a program ends that ends with it.
+    last: RefCell<Option<(Fault, Exit)>>,
 }
 
 impl Running {
     /// `patience`: for how long a minion may say nothing of a job where its runner does not say.
     pub fn new(sock_dir: PathBuf, patience: Duration) -> Running {
-        Running { sock_dir, patience, client: OnceCell::new(), exit: Cell::new(Exit::Failed) }
+        Running { sock_dir, patience, client: OnceCell::new(), last: RefCell::default() }
     }
 
-    /// The exit code that fits the last fault.
-    pub fn exit(&self) -> Exit {
-        self.exit.get()
+    /// The exit code that fits a fault: a better one than failure where it came from here.
+    pub fn exit_of(&self, fault: &Fault) -> Exit {
+        match &*self.last.borrow() {
+            Some((last, exit)) if last == fault => *exit,
+            _ => Exit::Failed,
+        }
     }
 
     async fn client(&self) -> Result<&Client, ClientError> {
@@ -46,9 +54,26 @@ impl Running {
         smol::block_on(async { self.client().await?.ask(&ask).await }).map_err(|error| self.fault(error))
     }
 
+    /// Puts an event on the bus that nothing depends on: a master that does not answer holds nobody up. Whether it
+    /// was taken.
+    pub fn mention(&self, tag: &str, data: Map) -> bool {
+        let ask = LocalAsk::Fire(Event { tag: tag.to_owned(), data });
+        let asked =
+            async { Ok::<bool, ClientError>(matches!(self.client().await?.ask(&ask).await?, LocalAnswer::Done)) };
+        let in_time = asked.or(async {
+            Timer::after(MENTION_TIME).await;
+            Ok(false)
+        });
+        smol::block_on(in_time).unwrap_or(false)
+    }
+
     fn fault(&self, error: ClientError) -> Fault {
-        self.exit.set(error.exit());
-        Fault::Execution(error.to_string())
+        self.noted(Fault::Execution(error.to_string()), error.exit())
+    }
+
+    fn noted(&self, fault: Fault, exit: Exit) -> Fault {
+        *self.last.borrow_mut() = Some((fault.clone(), exit));
+        fault
     }
 
     fn misunderstood(&self) -> Fault {
@@ -124,9 +149,9 @@ impl Fleet for Running {
         let path = bus::path_in(&self.sock_dir);
         // NNG would try for ever; that nobody is there, or that the user may not, is known at once.
         if let Err(error) = std::os::unix::net::UnixStream::connect(&path) {
-            self.exit.set(Exit::Unavailable);
             let path = path.display();
-            return Err(Fault::execution(format!("the event bus of the master cannot be reached ({path}: {error})")));
+            let fault = Fault::execution(format!("the event bus of the master cannot be reached ({path}: {error})"));
+            return Err(self.noted(fault, Exit::Unavailable));
         }
         let subscriber = Subscriber::local(&path).map_err(|error| Fault::execution(error.to_string()))?;
         Ok(Box::new(Listening(subscriber)))

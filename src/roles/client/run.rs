@@ -5,7 +5,7 @@ use super::configured;
 use super::fleet::Running;
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
-use crate::exec::runners::{self, Fleet};
+use crate::exec::runners;
 use crate::exec::{Fault, Returned};
 use crate::roles::cli::arguments::Called;
 use crate::roles::cli::exit::{complain, print};
@@ -55,16 +55,18 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
         say: &say,
     };
     let told = Told { master: &master, jid: &jid, call: &call };
-    told.begun();
+    let is_told = told.begun();
     let reply = runners::call(&ctx, &call.fun, call.arguments.clone());
-    told.ended(&reply);
+    if is_told {
+        told.ended(&reply);
+    }
     match reply {
         Ok(returned) if line.run.quiet => Ok(exit_of(&returned)),
         Ok(returned) => {
             display.show(&returned.value, returned.out, returned.retcode)?;
             Ok(exit_of(&returned))
         }
-        Err(fault) => Ok(failed(&call.fun, &fault, &master)),
+        Err(fault) => Ok(failed(&call.fun, &fault, master.exit_of(&fault))),
     }
 }
 
@@ -72,8 +74,8 @@ fn exit_of(returned: &Returned) -> Exit {
     if returned.retcode == 0 { Exit::Ok } else { Exit::Failed }
 }
 
-/// Says why a runner failed. An exception that a runner is made to raise stands where Salt prints it.
-fn failed(fun: &str, fault: &Fault, master: &Running) -> Exit {
+/// Says why a runner failed; `exit` is for what the master refused or could not do. An exception that a runner is made to raise stands where Salt prints it.
+fn failed(fun: &str, fault: &Fault, exit: Exit) -> Exit {
     match fault {
         Fault::Raised { kind, message } => {
             // That it cannot be printed is the lesser trouble.
@@ -84,7 +86,7 @@ fn failed(fun: &str, fault: &Fault, master: &Running) -> Exit {
         }
         Fault::Execution(message) => {
             complain(&format!("salt-run: error: {fun}: {message}"));
-            master.exit()
+            exit
         }
         Fault::Internal(_) => {
             complain(&format!("salt-run: error: {fun}: {fault}"));
@@ -148,8 +150,9 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn begun(&self) {
-        self.fire("new", self.described());
+    /// Whether there is a master to be told of the end too.
+    fn begun(&self) -> bool {
+        self.mention("new", self.described())
     }
 
     fn ended(&self, reply: &Result<Returned, Fault>) {
@@ -164,7 +167,7 @@ impl Told<'_> {
                 data.insert("success", false);
             }
         }
-        self.fire("ret", data);
+        self.mention("ret", data);
     }
 
     fn described(&self) -> Map {
@@ -177,10 +180,12 @@ impl Told<'_> {
         ])
     }
 
-    fn fire(&self, what: &str, data: Map) {
-        if let Err(fault) = self.master.fire(&format!("salt/run/{}/{what}", self.jid), data) {
-            log::debug!("no event for this run: {fault}");
+    fn mention(&self, what: &str, data: Map) -> bool {
+        let taken = self.master.mention(&format!("salt/run/{}/{what}", self.jid), data);
+        if !taken {
+            log::debug!("the master has taken no event of this run");
         }
+        taken
     }
 }
 

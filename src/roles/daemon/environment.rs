@@ -19,9 +19,8 @@ use std::path::{Path, PathBuf};
 /// Makes what is missing and sets right what is wrong (`verify_env`; without it, makes what is missing). What is odd and
 /// no obstacle comes back as warnings.
 pub fn prepare(config: &Config, common: &CommonOptions, account: Option<&User>) -> Result<Vec<String>, Failure> {
-    let own = geteuid().as_raw();
-    if common.verify_env && own == 0 {
-        check_configuration(config, account.map_or(0, |user| user.uid))?;
+    if geteuid().is_root() {
+        check_configuration(config)?;
     }
     // Everybody may reach the sockets; who may ask what is not for the folder to say.
     for (folder, mode) in [(&common.pki_dir, 0o700), (&common.cachedir, 0o750), (&common.sock_dir, 0o755)] {
@@ -60,8 +59,9 @@ fn make_folder(path: &Path, mode: u32) -> Result<(), Failure> {
 }
 
 /// A configuration that others can write makes them root: whoever left it there before Salt was installed, or whoever
-/// may write to it now. (A container that maps accounts oddly turns this off with `verify_env: False`.)
-fn check_configuration(config: &Config, account: u32) -> Result<(), Failure> {
+/// may write to it now (CVE-2021-22004). It names the folders that are given away and the account that gets them, so
+/// that account may not write it either, and no option in it can turn this off.
+fn check_configuration(config: &Config) -> Result<(), Failure> {
     let read: BTreeSet<&Path> =
         config.origins.values().map(|origin| origin.file.as_path()).chain([config.file.as_path()]).collect();
     for file in read {
@@ -70,22 +70,22 @@ fn check_configuration(config: &Config, account: u32) -> Result<(), Failure> {
             let Ok(data) = fs::metadata(path) else {
                 continue;
             };
-            if let Some(why) = distrust(&data, account) {
-                return Err(Failure::new(
-                    Exit::Configuration,
-                    format!("{} {why}: the daemon does not run as root with what others can change", path.display()),
-                ));
+            if let Some(why) = distrust(&data) {
+                let path = path.display();
+                let what = format!("{path} {why}: root does not act on what others can change (chown root, chmod o-w)");
+                return Err(Failure::new(Exit::Configuration, what));
             }
         }
     }
     Ok(())
 }
 
-fn distrust(data: &fs::Metadata, account: u32) -> Option<String> {
-    let sticky = data.is_dir() && data.mode() & 0o1000 != 0;
-    if data.uid() != 0 && data.uid() != account {
-        return Some(format!("belongs to the account with the number {}, neither to root nor to 'user'", data.uid()));
+fn distrust(data: &fs::Metadata) -> Option<String> {
+    if data.uid() != 0 {
+        return Some(format!("belongs to the account with the number {}, not to root", data.uid()));
     }
+    // In a sticky folder nobody can replace what belongs to root.
+    let sticky = data.is_dir() && data.mode() & 0o1000 != 0;
     (data.mode() & 0o002 != 0 && !sticky).then(|| "can be written by everybody".to_owned())
 }
 
@@ -286,10 +286,11 @@ mod tests {
         std::os::unix::fs::chown(&file, Some(12_345), None).unwrap();
         let refused = prepare(&config, &common, None).unwrap_err();
         assert!(refused.message.contains("12345") && refused.exit == Exit::Configuration, "{}", refused.message);
-        let off = CommonOptions { verify_env: false, ..common.clone() };
-        assert!(prepare(&config, &off, None).is_ok());
+        let off = CommonOptions { verify_env: false, ..common };
         let user = User { name: "x".to_owned(), uid: 12_345, gid: 12_345, ..User::default() };
-        assert!(prepare(&config, &common, Some(&user)).is_ok());
+        assert!(prepare(&config, &off, Some(&user)).is_err(), "a file turns off what protects from itself");
+        std::os::unix::fs::chown(&file, Some(0), None).unwrap();
+        assert!(prepare(&config, &off, None).is_ok());
     }
 
     #[test]

@@ -223,17 +223,14 @@ mod tests {
     #[test]
     fn what_a_child_reports_is_heard() {
         let failure = Failure::new(Exit::Configuration, "no such thing");
-        let told: [(fn(&mut Report, &Failure), Heard); 3] = [
-            (|report, _| report.started(), Heard::Started),
-            (|report, failure| report.failed(failure), Heard::Failed { code: 78, message: "no such thing".to_owned() }),
-            (|_, _| {}, Heard::Nothing),
-        ];
-        for (tell, heard) in told {
+        let heard = |tell: fn(&mut Report, &Failure)| {
             let (mut ours, theirs) = UnixStream::pair().unwrap();
-            let mut report = Report::Parent(theirs);
-            tell(&mut report, &failure);
-            drop(report);
-            assert_eq!(Heard::read(&mut ours), heard);
-        }
+            tell(&mut Report::Parent(theirs), &failure);
+            Heard::read(&mut ours)
+        };
+        assert_eq!(heard(|report, _| report.started()), Heard::Started);
+        let failed = Heard::Failed { code: 78, message: "no such thing".to_owned() };
+        assert_eq!(heard(|report, failure| report.failed(failure)), failed);
+        assert_eq!(heard(|_, _| {}), Heard::Nothing);
     }
 }

@@ -1,11 +1,13 @@
 //! Where lines end up: the console, a file, a syslog.
 
+use crate::roles::config::Config;
+use crate::wire::value::Value;
 use jiff::ZonedDateTime;
 use rustix::fs::OFlags;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::net::{TcpStream, ToSocketAddrs, UdpSocket};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,9 +30,28 @@ impl Sink for Console {
     fn reopen(&mut self) {}
 }
 
+/// When a file is put aside and begun anew, and how many are kept.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rotation {
+    /// Zero: never.
+    pub bytes: u64,
+    pub kept: u32,
+}
+
+impl Rotation {
+    pub fn of(config: &Config) -> Rotation {
+        let number = |name: &str| config.opts.at(name).and_then(Value::as_int).unwrap_or_default();
+        Rotation {
+            bytes: u64::try_from(number("log_rotate_max_bytes")).unwrap_or_default(),
+            kept: u32::try_from(number("log_rotate_backup_count")).unwrap_or_default().min(1000),
+        }
+    }
+}
+
 /// A file that grows. Several processes may write to it: each line is one write at its end.
 pub struct LogFile {
     path: PathBuf,
+    rotation: Rotation,
     file: Option<File>,
     /// When a file that could not be opened is tried again.
     again: Option<Instant>,
@@ -40,8 +61,32 @@ pub struct LogFile {
 const PAUSE: Duration = Duration::from_secs(5);
 
 impl LogFile {
-    pub fn new(path: &Path) -> LogFile {
-        LogFile { path: path.to_owned(), file: open(path).ok(), again: None }
+    pub fn new(path: &Path, rotation: Rotation) -> LogFile {
+        LogFile { path: path.to_owned(), rotation, file: open(path).ok(), again: None }
+    }
+
+    /// Puts the file aside when it would grow too long. Another process may have done so: then its file is ours.
+    fn rotate(&mut self, line: &[u8]) -> io::Result<()> {
+        let Some(ours) = self.file.as_ref().map(File::metadata).transpose()? else {
+            return Ok(());
+        };
+        let there = fs::metadata(&self.path)?;
+        if there.ino() == ours.ino() {
+            if ours.len() == 0 || ours.len() + line.len() as u64 <= self.rotation.bytes {
+                return Ok(());
+            }
+            let name = |number: u32| {
+                let mut name = self.path.clone().into_os_string();
+                name.push(format!(".{number}"));
+                PathBuf::from(name)
+            };
+            for number in (1..self.rotation.kept).rev() {
+                let _ = fs::rename(name(number), name(number + 1));
+            }
+            fs::rename(&self.path, name(1))?;
+        }
+        self.file = Some(open(&self.path)?);
+        Ok(())
     }
 }
 
@@ -50,6 +95,11 @@ impl Sink for LogFile {
         if self.file.is_none() {
             wait_over(&mut self.again)?;
             self.file = Some(open(&self.path)?);
+        }
+        // As in Salt, nothing is put aside where nothing is to be kept.
+        if self.rotation.bytes > 0 && self.rotation.kept > 0 {
+            // A file that is too long is better than a line that is lost.
+            let _ = self.rotate(line);
         }
         match &mut self.file {
             Some(file) => file.write_all(line),
@@ -331,18 +381,37 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_and_a_renamed_file_begins_anew() {
-        assert!(LogFile::new(Path::new("/dev/full")).write(b"x\n").is_err());
+        assert!(LogFile::new(Path::new("/dev/full"), Rotation::default()).write(b"x\n").is_err());
         let path = std::env::temp_dir().join(format!("halite-logfile-{}", std::process::id()));
         let old = path.with_extension("1");
-        let mut file = LogFile::new(&path);
+        let mut file = LogFile::new(&path, Rotation::default());
         file.write(b"one\n").unwrap();
-        std::fs::rename(&path, &old).unwrap();
+        fs::rename(&path, &old).unwrap();
         file.write(b"two\n").unwrap();
         file.reopen();
         file.write(b"three\n").unwrap();
-        assert_eq!(std::fs::read_to_string(&old).unwrap(), "one\ntwo\n");
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "three\n");
-        std::fs::remove_file(&old).unwrap();
-        std::fs::remove_file(&path).unwrap();
+        assert_eq!(fs::read_to_string(&old).unwrap(), "one\ntwo\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "three\n");
+        fs::remove_file(&old).unwrap();
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_long_file_is_put_aside_by_whichever_process_sees_it() {
+        let folder = std::env::temp_dir().join(format!("halite-rotation-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("log");
+        let rotation = Rotation { bytes: 10, kept: 2 };
+        let (mut one, mut other) = (LogFile::new(&path, rotation), LogFile::new(&path, rotation));
+        for line in ["first\n", "second\n", "third\n"] {
+            one.write(line.as_bytes()).unwrap();
+        }
+        other.write(b"4\n").unwrap();
+        other.write(b"fifth\n").unwrap();
+        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        assert_eq!((text("log").as_str(), text("log.1").as_str()), ("fifth\n", "third\n4\n"));
+        assert_eq!(text("log.2"), "second\n");
+        assert!(!folder.join("log.3").exists());
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Master;
 use super::jobs::Id;
+use super::pool::Busy;
 use super::seats::{NewSeat, Poke};
 use super::trust::Decision;
 use crate::keys::store::valid_id;
@@ -38,13 +39,15 @@ impl Master {
         match answered {
             Ok(Ok(m2)) => Some(m2),
             Ok(Err(_)) => Some(Notice::NotUnderstood.encode()),
-            Err(busy) => {
-                // Spread over twice the time that the queue needs, so that the crowd does not come back as one.
-                let queue = COST.as_micros() as u64 * busy.waiting as u64 / 1000;
-                let wait_ms = (100 + queue + self.spread(2 * queue + 400)) as u32;
-                Some(Notice::Busy { wait_ms }.encode())
-            }
+            Err(busy) => Some(self.come_back(busy)),
         }
+    }
+
+    /// Spread over twice the time that the queue needs, so that the crowd does not come back as one.
+    fn come_back(&self, busy: Busy) -> Vec<u8> {
+        let queue = COST.as_micros() as u64 * busy.waiting as u64 / 1000;
+        let wait_ms = (100 + queue + self.spread(2 * queue + 400)) as u32;
+        Notice::Busy { wait_ms }.encode()
     }
 
     /// Answers M3: with a session, or after a while with the reason to wait.
@@ -57,8 +60,10 @@ impl Master {
             return Some(Notice::NoSession.encode());
         };
         let claimed: Result<Result<Claimed, HandshakeError>, _> = self.pool.run(move || half_open.receive(&m3)).await;
-        let Ok(Ok(claimed)) = claimed else {
-            return Some(Notice::NotUnderstood.encode());
+        let claimed = match claimed {
+            Ok(Ok(claimed)) => claimed,
+            Ok(Err(_)) => return Some(Notice::NotUnderstood.encode()),
+            Err(busy) => return Some(self.come_back(busy)),
         };
         self.strangers.borrow_mut().touch(peer.pipe, Instant::now());
         if !valid_id(&claimed.claim.id) {

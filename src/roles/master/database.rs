@@ -9,6 +9,8 @@ use crate::wire::value::{Map, Value, parse_json};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use smol::channel::{Receiver, Sender, bounded};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How many writes one group takes at most.
@@ -53,7 +55,7 @@ pub fn path_in(cachedir: &Path) -> PathBuf {
 
 enum Write {
     Job { job: Box<Job>, minions: Vec<String>, absent: Vec<String> },
-    Return { id: String, ret: Box<Return>, full: Map, over: Over },
+    Return { id: String, ret: Box<Return>, full: Map, over: Over, valid: Arc<AtomicBool> },
     End { jid: String, id: String, state: EndState },
     Boot { id: String, boot: String },
     Grains { id: String, grains: Map },
@@ -64,7 +66,7 @@ enum Write {
 
 /// What a return does to an earlier one of the same minion and job.
 #[derive(Clone, Copy)]
-enum Over {
+pub enum Over {
     Replaces,
     GivesWay,
 }
@@ -102,14 +104,17 @@ impl Database {
         self.order(Write::Job { job: Box::new(job), minions, absent }).await
     }
 
-    /// Ready when the return is on the disk.
-    pub async fn save_return(&self, id: String, ret: Return, full: Map) -> Result<(), String> {
-        self.order(Write::Return { id, ret: Box::new(ret), full, over: Over::Replaces }).await
-    }
-
-    /// A return that came before. Ready when it is on the disk, by the earlier write or by this one.
-    pub async fn save_return_again(&self, id: String, ret: Return, full: Map) -> Result<(), String> {
-        self.order(Write::Return { id, ret: Box::new(ret), full, over: Over::GivesWay }).await
+    /// Ready when the return is on the disk. One that came before gives way to what the earlier write put there. What is
+    /// not `valid` any more when its turn comes is not written.
+    pub async fn save_return(
+        &self,
+        id: &str,
+        ret: Return,
+        full: Map,
+        over: Over,
+        valid: Arc<AtomicBool>,
+    ) -> Result<(), String> {
+        self.order(Write::Return { id: id.to_owned(), ret: Box::new(ret), full, over, valid }).await
     }
 
     pub fn save_end(&self, jid: String, id: String, state: EndState) {
@@ -221,7 +226,8 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             }
             Ok(())
         }
-        Write::Return { id, ret, full, over } => {
+        Write::Return { valid, .. } if !valid.load(Ordering::Acquire) => Ok(()),
+        Write::Return { id, ret, full, over, .. } => {
             let verb = match over {
                 Over::Replaces => "INSERT OR REPLACE",
                 Over::GivesWay => "INSERT OR IGNORE",
@@ -242,6 +248,9 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             if written == 0 {
                 return Ok(());
             }
+            // A return of a job that nobody published here: a minion started it by itself (salt-call).
+            let load = own_load(id, ret).to_json();
+            connection.prepare_cached("INSERT OR IGNORE INTO jids VALUES (?, ?)")?.execute(params![ret.jid, load])?;
             if ret.killed {
                 return save_end(connection, &ret.jid, id, EndState::Killed);
             }
@@ -295,6 +304,20 @@ fn load_of(job: &Job, minions: &[String]) -> Value {
     Value::Map(load)
 }
 
+/// The load of a job that a minion started by itself, from what it returned.
+fn own_load(id: &str, ret: &Return) -> Value {
+    let job = Job {
+        jid: ret.jid.clone(),
+        fun: ret.fun.clone(),
+        arg: ret.fun_args.clone(),
+        tgt: id.into(),
+        tgt_type: "list".to_owned(),
+        metadata: ret.metadata.clone(),
+        ..Job::default()
+    };
+    load_of(&job, &[id.to_owned()])
+}
+
 // ---- reading ----
 
 /// A reader of the job database, for runners and for a master that starts. Reads what is committed, whoever writes.
@@ -308,6 +331,13 @@ pub struct Archive {
 pub struct Kept {
     pub jid: String,
     pub load: Map,
+}
+
+impl Kept {
+    /// The minions that the job was sent to.
+    pub fn minions(&self) -> Vec<String> {
+        self.load.at("Minions").and_then(Value::as_list).unwrap_or_default().iter().map(Value::to_text).collect()
+    }
 }
 
 /// A job that had targets without an outcome when the master stopped.
@@ -445,6 +475,10 @@ fn job_of(kept: &Kept) -> Job {
 mod tests {
     use super::*;
 
+    fn valid() -> Arc<AtomicBool> {
+        Arc::new(AtomicBool::new(true))
+    }
+
     struct Folder(PathBuf);
 
     impl Folder {
@@ -487,7 +521,7 @@ mod tests {
                 success: true,
                 ..Return::default()
             };
-            database.save_return("a".to_owned(), ret, Map::from_iter([("return", true)])).await.unwrap();
+            database.save_return("a", ret, Map::from_iter([("return", true)]), Over::Replaces, valid()).await.unwrap();
             database.save_end("20260101000000000001".to_owned(), "b".to_owned(), EndState::Lost);
         });
         drop(database);
@@ -502,6 +536,24 @@ mod tests {
             [("b".into(), "lost".into()), ("d".into(), "absent".into())]
         );
         assert_eq!(archive.returns("20260101000000000001").unwrap()[0].1.at("return"), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn a_return_that_nobody_asked_for_is_a_job_of_its_own_and_replaces_none() {
+        let folder = Folder::fresh("own");
+        let path = path_in(&folder.0);
+        let database = Database::open(&path).unwrap();
+        let ret = |jid: &str| Return { jid: jid.to_owned(), fun: "state.apply".into(), ..Return::default() };
+        smol::block_on(async {
+            database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
+            for jid in ["20260101000000000001", "20260101000000000002"] {
+                database.save_return("a", ret(jid), Map::new(), Over::Replaces, valid()).await.unwrap();
+            }
+        });
+        drop(database);
+        let jobs = Archive::open(&path).unwrap().unwrap().jobs().unwrap();
+        let shown: Vec<_> = jobs.iter().map(|job| (job.load.str_at("fun"), job.load.str_at("tgt"))).collect();
+        assert_eq!(shown, [(Some("test.ping"), Some("*")), (Some("state.apply"), Some("a"))]);
     }
 
     #[test]
@@ -528,7 +580,7 @@ mod tests {
             database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
             database.save_end("20260101000000000001".to_owned(), "a".to_owned(), EndState::Lost);
             let ret = Return { jid: "20260101000000000001".to_owned(), ..Return::default() };
-            database.save_return("a".to_owned(), ret, Map::new()).await.unwrap();
+            database.save_return("a", ret, Map::new(), Over::Replaces, valid()).await.unwrap();
         });
         drop(database);
         assert!(Archive::open(&path).unwrap().unwrap().ends("20260101000000000001").unwrap().is_empty());

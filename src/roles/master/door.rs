@@ -67,6 +67,8 @@ impl Master {
         let answer = match cbor::decode::<Ask>(&plain) {
             Ok(Ask::Stand(stand)) => Answer::Work(Box::new(self.stand(sid, stand).await?)),
             Ok(Ask::Return(ret)) => self.take_return(sid, *ret).await?,
+            Ok(Ask::Piece { digest, offset, bytes }) => self.take_piece(sid, digest.0, offset, &bytes.0),
+            Ok(Ask::ReturnInPieces { digest }) => self.take_return_in_pieces(sid, digest.0).await?,
             Ok(Ask::Fire { first, events }) => self.take_events(sid, first, events),
             Ok(Ask::Grains(grains)) => self.take_grains(sid, grains),
             Err(malformed) => Answer::Refused(malformed.to_string()),
@@ -147,6 +149,15 @@ impl Master {
             }
             if !may_fire(&id, &event.tag) {
                 log::warn!("'{id}' may not fire the event '{}'", event.tag.escape_debug());
+                continue;
+            }
+            let bytes = cbor::encode(&event).len();
+            if bytes > self.settings.max_event_size {
+                let tag = event.tag.escape_debug();
+                let limit = self.settings.max_event_size;
+                log::warn!(
+                    "an event '{tag}' of '{id}' is dropped: its {bytes} bytes are more than max_event_size ({limit})"
+                );
                 continue;
             }
             let mut data = event.data;

@@ -1,6 +1,7 @@
 //! How a job begins and how its returns come in.
 
 use super::Master;
+use super::database::{self, Archive, Over};
 use super::jobs::{Ended, Id, Received, Way};
 use super::seats::Poke;
 use crate::exec::jid::Jid;
@@ -9,6 +10,7 @@ use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::FRAME_LIMIT;
 use crate::wire::message::{Answer, Job, LocalAnswer, LocalFault, Publish, Return};
 use crate::wire::publication;
+use crate::wire::seal::Hash;
 use crate::wire::session::SessionId;
 use crate::wire::value::{Map, Value};
 use std::rc::Rc;
@@ -124,21 +126,25 @@ impl Master {
 
     /// A return has come in. The client is told at once; the minion when it is on the disk.
     pub(super) async fn take_return(self: &Rc<Self>, sid: SessionId, ret: Return) -> Option<Answer> {
-        let id = self.seats.borrow().at(sid)?.id.clone();
+        let (id, valid) = self.seats.borrow().at(sid).map(|seat| (seat.id.clone(), seat.valid.clone()))?;
         if let Err(error) = Jid::parse(&ret.jid) {
             return Some(Answer::Refused(error.to_string()));
         }
         let received = self.jobs.borrow_mut().returned(&id, &ret, Instant::now());
+        if received == Received::Unknown && self.is_job_of_others(&id, &ret.jid) {
+            log::warn!("'{id}' returned job {}, which was not sent to it", ret.jid);
+            return Some(Answer::Refused("this job was not sent to this minion".to_owned()));
+        }
         let mut full = full_return(&id, &ret);
         let saved = if received == Received::Again {
             // Told before, but the first one may still be on its way to the disk, or have failed to get there.
-            self.database.save_return_again(id.to_string(), ret, full).await
+            self.database.save_return(&id, ret, full, Over::GivesWay, valid).await
         } else {
             if received == Received::Late {
                 full.insert("late", true);
             }
             let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
-            self.database.save_return(id.to_string(), ret, event.data).await
+            self.database.save_return(&id, ret, event.data, Over::Replaces, valid).await
         };
         // Its key may have been deleted while the disk was busy: then it is told nothing.
         self.seats.borrow().at(sid)?;
@@ -146,6 +152,36 @@ impl Master {
             Ok(()) => Some(Answer::Done),
             // The minion keeps it and tries again.
             Err(_) => None,
+        }
+    }
+
+    /// True for a job that was published, but not to this minion. A job that nobody published is one that the minion
+    /// started itself.
+    fn is_job_of_others(&self, id: &Id, jid: &str) -> bool {
+        if self.jobs.borrow().knows(jid) {
+            return true;
+        }
+        let kept = Archive::open(&database::path_in(&self.settings.cachedir)).ok().flatten();
+        let minions = kept.and_then(|archive| archive.job(jid).ok().flatten()).map(|job| job.minions());
+        minions.is_some_and(|minions| !minions.iter().any(|minion| minion == id.as_ref()))
+    }
+
+    pub(super) fn take_piece(&self, sid: SessionId, digest: Hash, offset: u64, bytes: &[u8]) -> Answer {
+        let Some(id) = self.seats.borrow().at(sid).map(|seat| seat.id.clone()) else {
+            return Answer::Refused("no session".to_owned());
+        };
+        match self.pieces.borrow_mut().take(&id, digest, offset, bytes, Instant::now()) {
+            Ok(()) => Answer::Done,
+            Err(why) => Answer::Refused(why),
+        }
+    }
+
+    pub(super) async fn take_return_in_pieces(self: &Rc<Self>, sid: SessionId, digest: Hash) -> Option<Answer> {
+        let id = self.seats.borrow().at(sid)?.id.clone();
+        let whole = self.pieces.borrow_mut().finish(&id, digest);
+        match whole.and_then(|whole| cbor::decode::<Return>(&whole).map_err(|malformed| malformed.to_string())) {
+            Ok(ret) => self.take_return(sid, ret).await,
+            Err(why) => Some(Answer::Refused(why)),
         }
     }
 

@@ -10,6 +10,8 @@ use crate::wire::link::PipeId;
 use crate::wire::session::{Session, SessionId};
 use smol::channel::{Receiver, Sender, bounded};
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Who was answered and does not stand again in this time is away.
@@ -30,6 +32,8 @@ pub struct Seat {
     pub instance: Bytes<16>,
     pub boot: Bytes<16>,
     pub session: Session,
+    /// True until its key is not accepted any more: what is under way then is not committed.
+    pub valid: Arc<AtomicBool>,
     /// The epoch that the minion said it knows.
     pub epoch: Option<Bytes<8>>,
     pipe: Option<PipeId>,
@@ -109,6 +113,7 @@ impl Seats {
             instance,
             boot,
             session,
+            valid: Arc::new(AtomicBool::new(true)),
             epoch: None,
             pipe: Some(pipe),
             standing: None,
@@ -239,6 +244,9 @@ impl Seats {
     pub fn evict(&mut self, id: &str, now: Instant) -> Option<Away> {
         let sid = self.by_id.get(id).copied()?;
         let id = self.by_sid.get(&sid)?.id.clone();
+        for seat in self.by_sid.values().filter(|seat| seat.id == id) {
+            seat.valid.store(false, Ordering::Release);
+        }
         let pipe = self.remove(sid);
         // Sessions that the same minion had before end too.
         self.by_sid.retain(|_, seat| seat.id != id);
@@ -423,7 +431,10 @@ mod tests {
         seats.seat(new_seat(master, 1, 1), now);
         let (second, master) = session();
         seats.seat(new_seat(master, 1, 1), now);
+        let valid = seats.of("web1").unwrap().valid.clone();
+        assert!(valid.load(Ordering::Acquire));
         assert_eq!(seats.evict("web1", now), Some(Away { id: "web1".into(), since: now, pipe: Some(PipeId(1)) }));
         assert!(seats.at(first.id).is_none() && seats.at(second.id).is_none());
+        assert!(!valid.load(Ordering::Acquire), "what is under way is not committed");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::acl::Acl;
 use super::trust::Rules;
+use crate::wire::nng::Keepalive;
 use crate::wire::value::Map;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ pub struct Settings {
     pub interface: IpAddr,
     pub publish_port: u16,
     pub ret_port: u16,
+    pub keepalive: Keepalive,
     pub sock_dir: PathBuf,
     pub cachedir: PathBuf,
     pub pki_dir: PathBuf,

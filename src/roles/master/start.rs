@@ -13,6 +13,7 @@ use crate::roles::config::{Config, MasterOptions, Role};
 use crate::roles::daemon::limits::allow_open_files;
 use crate::roles::daemon::{self, End, Failure, Life, Start};
 use crate::wire::link::Local;
+use crate::wire::nng::Keepalive;
 use crate::wire::seal;
 use crate::wire::value::Value;
 use std::future::pending;
@@ -56,6 +57,7 @@ fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, Failure
         interface: interface(config, options)?,
         publish_port: options.publish_port,
         ret_port: options.ret_port,
+        keepalive: if common.keepalive.on { Keepalive::On } else { Keepalive::Off },
         sock_dir: common.sock_dir.clone(),
         cachedir: common.cachedir.clone(),
         pki_dir: common.pki_dir.clone(),
@@ -84,5 +86,32 @@ fn interface(config: &Config, options: &MasterOptions) -> Result<IpAddr, Failure
     match address {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) if options.common.ipv6 == Some(true) => Ok(Ipv6Addr::UNSPECIFIED.into()),
         address => Ok(address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn listens_on(lines: &str) -> Result<IpAddr, Failure> {
+        let config = Config::from_text(Role::Master, lines, Path::new("/etc/salt/master")).unwrap();
+        interface(&config, &config.master().unwrap())
+    }
+
+    #[test]
+    fn the_family_decides_where_everywhere_is() {
+        for (lines, address) in [
+            ("", "0.0.0.0"),
+            ("ipv6: False", "0.0.0.0"),
+            ("ipv6: True", "::"),
+            ("ipv6: True\ninterface: 10.0.0.1", "10.0.0.1"),
+            ("interface: '[::1]'", "::1"),
+        ] {
+            assert_eq!(listens_on(lines), Ok(address.parse().unwrap()), "{lines}");
+        }
+        let wrong = listens_on("a: 1\ninterface: eth0").unwrap_err();
+        assert_eq!(wrong.exit, Exit::Configuration);
+        assert!(wrong.message.contains("line 2") && wrong.message.contains("'eth0'"), "{}", wrong.message);
     }
 }

@@ -82,7 +82,7 @@ impl Strangers {
     }
 
     /// The connection is gone, and with it what was begun on it.
-    pub fn gone(&mut self, pipe: PipeId) {
+    pub fn closed(&mut self, pipe: PipeId) {
         self.leave(pipe);
         self.half_open.remove(&pipe);
     }
@@ -175,7 +175,7 @@ mod tests {
         assert!(!strangers.greet(PipeId(1)));
         strangers.greeted(PipeId(1), None, now);
         assert!(strangers.greet(PipeId(1)));
-        strangers.gone(PipeId(1));
+        strangers.closed(PipeId(1));
         strangers.greeted(PipeId(1), None, now);
         assert!(strangers.half_open.is_empty());
     }

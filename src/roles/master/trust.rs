@@ -115,7 +115,9 @@ impl Master {
                 Listed::Sign => self.accept_new(id, key),
                 Listed::Nothing if rules.auto_accept == Automatic::Yes => self.accept_new(id, key),
                 Listed::Nothing => {
-                    self.fire_auth("pend", id, key, true);
+                    if self.rate.allows(Instant::now()) {
+                        self.fire_auth("pend", id, key, true);
+                    }
                     Ok(Decision::Waits)
                 }
             },
@@ -160,10 +162,13 @@ impl Master {
 
     /// The id belongs to another key: the admin is told, the peer is not.
     fn deny(&self, id: &str, key: PublicKey) -> Result<Decision, StoreError> {
-        if self.store.key(Standing::Denied, id).ok() == Some(key) && !self.rate.allows(Instant::now()) {
+        // Whoever can connect can cause this, with a new key each time.
+        if !self.rate.allows(Instant::now()) {
             return Ok(Decision::Waits);
         }
-        self.store.deny(id, &key)?;
+        if self.store.key(Standing::Denied, id).ok() != Some(key) {
+            self.store.deny(id, &key)?;
+        }
         log::warn!("the id '{id}' came with another key than the known one: denied");
         self.fire_auth("denied", id, key, false);
         Ok(Decision::Waits)

@@ -5,6 +5,7 @@
 //! change is one log line.
 
 use super::settings::Settings;
+use crate::keys::identity::KeyError;
 use crate::keys::{Identity, PublicKey};
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::Notice;
@@ -24,6 +25,10 @@ use std::time::Duration;
 
 /// Requests under way at once; the master closes a connection with more than 16.
 const AT_ONCE: usize = 12;
+/// The longest that a busy master sends a minion away.
+const BUSY_MOST_MS: u64 = 30_000;
+/// The key of the master that was met first.
+const PIN: &str = "minion_master.pub";
 /// A request that is not answered after this long will not be: the connection is made anew.
 pub const PATIENCE: Duration = Duration::from_secs(45);
 
@@ -260,8 +265,15 @@ impl Channel {
         let mut wait = Pause::new(self.settings.acceptance_wait, self.settings.acceptance_wait_max);
         loop {
             let patience = self.settings.auth_timeout.max(Duration::from_secs(1));
-            let tried = self.try_handshake(link, patience).await;
-            match tried {
+            let trust = match self.trust() {
+                Ok(trust) => trust,
+                Err(error) => {
+                    self.say(log::Level::Error, format!("no master can be trusted: {error}"));
+                    Timer::after(wait.next()).await;
+                    return None;
+                }
+            };
+            match self.try_handshake(link, &trust, patience).await {
                 Ok((master, Verdict::Accepted(both))) => {
                     let (session, welcome) = *both;
                     if let Err(error) = self.pin(master) {
@@ -282,8 +294,9 @@ impl Channel {
                     Timer::after(told.min(wait.next())).await;
                 }
                 Err(HandshakeError::Told(Notice::Busy { wait_ms })) => {
-                    let pause =
-                        Duration::from_millis(u64::from(wait_ms)) + Duration::from_millis(spread(u64::from(wait_ms)));
+                    // It is in clear: whoever forges it must not send the minion away for long.
+                    let told = u64::from(wait_ms).min(BUSY_MOST_MS);
+                    let pause = Duration::from_millis(told + spread(told));
                     let gone = async {
                         link.closed().await;
                         true
@@ -312,11 +325,12 @@ impl Channel {
     async fn try_handshake(
         &self,
         link: &Rc<dyn Link>,
+        trust: &Trust,
         patience: Duration,
     ) -> Result<(PublicKey, Verdict<(Session, Welcome)>), HandshakeError> {
         let (greeted, m1) = handshake::greet();
         let m2 = answered(link, m1, patience).await?;
-        let known = greeted.receive(&m2, &self.trust())?;
+        let known = greeted.receive(&m2, trust)?;
         let master = known.master;
         let claim = Claim {
             id: self.settings.id.clone(),
@@ -337,19 +351,19 @@ impl Channel {
         Map::from_iter(pairs)
     }
 
-    fn trust(&self) -> Trust {
-        let pki = &self.settings.pki_dir;
-        let signing = pki.join("master_sign.pub");
-        Trust {
-            pin: PublicKey::load(&pki.join("minion_master.pub")).ok(),
-            finger: self.settings.finger.clone(),
-            signing: signing.exists().then(|| PublicKey::load(&signing).ok()).flatten(),
-        }
+    /// A key that is there and cannot be read is no key that is not there: nobody is trusted until it is mended.
+    fn trust(&self) -> Result<Trust, KeyError> {
+        let key = |name: &str| match PublicKey::load(&self.settings.pki_dir.join(name)) {
+            Ok(key) => Ok(Some(key)),
+            Err(KeyError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        Ok(Trust { pin: key(PIN)?, finger: self.settings.finger.clone(), signing: key("master_sign.pub")? })
     }
 
     /// The first master that has proved itself is the one to trust from now on.
-    fn pin(&self, master: PublicKey) -> Result<(), crate::keys::identity::KeyError> {
-        let path = self.settings.pki_dir.join("minion_master.pub");
+    fn pin(&self, master: PublicKey) -> Result<(), KeyError> {
+        let path = self.settings.pki_dir.join(PIN);
         if PublicKey::load(&path).ok() == Some(master) {
             return Ok(());
         }
@@ -436,7 +450,8 @@ fn short(key: PublicKey) -> String {
     key.fingerprint()[..23].to_owned()
 }
 
-fn spread(limit_ms: u64) -> u64 {
+/// A random number of milliseconds below the limit.
+pub fn spread(limit_ms: u64) -> u64 {
     u64::from_be_bytes(seal::random()) % limit_ms.max(1)
 }
 

@@ -6,7 +6,7 @@ use crate::exec::Fault;
 use crate::exec::context::Master;
 use crate::wire::cbor;
 use crate::wire::link::{Link, LinkError, Local, Peer, PipeId, Service};
-use crate::wire::message::{Event, Return};
+use crate::wire::message::Event;
 use crate::wire::nng::Connection;
 use crate::wire::value::Map;
 use serde::{Deserialize, Serialize};
@@ -26,8 +26,8 @@ pub enum MinionAsk {
     Fire(Event),
     /// An event for this daemon.
     Tell(Event),
-    /// The return of a job that was started here, for the master to keep.
-    Return(Box<Return>),
+    /// The return of this job, which was started here, is in the spool: the master is to have it.
+    Deliver(String),
     /// End, and be started again by the supervisor.
     Restart,
 }

@@ -24,6 +24,12 @@ pub struct Settings {
     /// How long until a connection that broke is made again, and how long at most.
     pub reconnect: Duration,
     pub reconnect_max: Duration,
+    /// Up to so long is waited before the first connection, at random.
+    pub startup_delay: Duration,
+    /// How often the master is asked whether it is there; zero: never.
+    pub ping_interval: Duration,
+    /// The longest event that is sent, in bytes.
+    pub max_event_size: usize,
     /// How long a handshake may take.
     pub auth_timeout: Duration,
     /// The longest random delay of a handshake after a master has forgotten the session.

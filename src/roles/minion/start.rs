@@ -1,6 +1,7 @@
 //! The program `salt-minion`: from its configuration to a minion that serves.
 
 use super::Minion;
+use super::channel::spread;
 use super::settings::Settings;
 use super::supervisor::supervise;
 use crate::exec::grains;
@@ -10,11 +11,17 @@ use crate::roles::cli::salt_daemon::MINION;
 use crate::roles::config::{Config, MinionOptions, Role};
 use crate::roles::daemon::launch::Stage;
 use crate::roles::daemon::{self, End, Failure, Life, Start};
-use crate::wire::nng::{Family, Tcp};
+use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The longest random delay of a handshake where `random_reauth_delay` is not set. Salt's ten seconds protect a master
+/// that answers each handshake; this one bounds them itself.
+const REAUTH_DELAY: Duration = Duration::from_secs(1);
+/// How long a connection may take: a name is resolved anew for the next one.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
 
 pub fn run(args: &[String]) -> u8 {
     daemon::run(&MINION, Role::Minion, args, serve)
@@ -31,7 +38,7 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
         return supervise(start, life, options.random_reauth_delay);
     }
     let settings = prepare(&config, &options);
-    let transport = Rc::new(Tcp { patience: settings.auth_timeout, family: Family::V4First });
+    let transport = Rc::new(transport(&options));
     let end = daemon::serve(life, |executor| {
         let running = Minion::start(executor, settings, transport)?;
         let restart = running.minion.restart_asked();
@@ -43,6 +50,13 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
 
 fn prepare(config: &Config, options: &MinionOptions) -> Settings {
     let common = &options.common;
+    let set = |option: &str| config.origins.contains_key(option);
+    // Salt waits up to `recon_max` more where this is on, which is the default. Here every pause has a random part
+    // anyway, and the master says when it is too busy: only who asks for it gets the longer one.
+    let more = match options.recon_randomize && set("recon_randomize") {
+        true => Duration::from_millis(spread(options.recon_max.as_millis() as u64)),
+        false => Duration::ZERO,
+    };
     let finger = Some(options.master_finger.clone()).filter(|finger| !finger.is_empty());
     Settings {
         id: common.id.clone(),
@@ -54,11 +68,65 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         finger,
         acceptance_wait: options.acceptance_wait_time,
         acceptance_wait_max: options.acceptance_wait_time_max.max(options.acceptance_wait_time),
-        reconnect: options.recon_default.min(Duration::from_secs(1)),
-        reconnect_max: options.recon_max.max(Duration::from_secs(1)),
-        auth_timeout: options.auth_timeout.max(Duration::from_secs(5)),
-        reauth_delay: options.random_reauth_delay.min(Duration::from_secs(1)),
+        reconnect: options.recon_default + more,
+        reconnect_max: options.recon_max.max(options.recon_default + more),
+        startup_delay: options.random_startup_delay,
+        ping_interval: options.ping_interval,
+        max_event_size: common.max_event_size,
+        auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
+        reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
         opts: Arc::new(config.opts.clone()),
         grains: Arc::new(grains::collect(&Machine, &config.opts)),
+    }
+}
+
+fn transport(options: &MinionOptions) -> Tcp {
+    let common = &options.common;
+    Tcp {
+        patience: options.auth_timeout.clamp(Duration::from_secs(1), CONNECT_TIME),
+        family: match common.ipv6 {
+            Some(true) => Family::V6,
+            Some(false) => Family::V4,
+            None => Family::Any,
+        },
+        keepalive: if common.keepalive.on { Keepalive::On } else { Keepalive::Off },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn prepared(lines: &str) -> (Settings, Tcp) {
+        let text = format!("id: web1\nmaster: 127.0.0.1\n{lines}");
+        let config = Config::from_text(Role::Minion, &text, Path::new("/etc/salt/minion")).unwrap();
+        let options = config.minion().unwrap();
+        (prepare(&config, &options), transport(&options))
+    }
+
+    #[test]
+    fn times_mean_what_they_mean_in_salt() {
+        let seconds = Duration::from_secs;
+        let (settings, transport) = prepared("");
+        assert_eq!((settings.reconnect, settings.reconnect_max), (seconds(1), seconds(10)));
+        assert_eq!((settings.acceptance_wait, settings.acceptance_wait_max), (seconds(10), seconds(10)));
+        assert_eq!((settings.ping_interval, settings.startup_delay), (Duration::ZERO, Duration::ZERO));
+        assert_eq!((settings.reauth_delay, settings.max_event_size), (REAUTH_DELAY, 1_048_576));
+        assert_eq!((transport.family, transport.keepalive), (Family::Any, Keepalive::On));
+        let (settings, transport) = prepared(
+            "recon_default: 200\nrecon_max: 900\nacceptance_wait_time: 3\nacceptance_wait_time_max: 60\n\
+             ping_interval: 2\nrandom_reauth_delay: 90\nauth_timeout: 2\nipv6: False\ntcp_keepalive: False\n",
+        );
+        assert_eq!(settings.reconnect, Duration::from_millis(200));
+        assert_eq!(settings.reconnect_max, Duration::from_millis(900));
+        assert_eq!((settings.acceptance_wait, settings.acceptance_wait_max), (seconds(3), seconds(60)));
+        assert_eq!((settings.ping_interval, settings.reauth_delay), (seconds(120), seconds(90)));
+        assert_eq!((settings.auth_timeout, transport.patience), (seconds(2), seconds(2)));
+        assert_eq!((transport.family, transport.keepalive), (Family::V4, Keepalive::Off));
+        let (settings, transport) = prepared("recon_randomize: True\nipv6: True\nauth_timeout: 100\n");
+        assert!(settings.reconnect >= seconds(1) && settings.reconnect < seconds(11));
+        assert!(settings.reconnect_max >= settings.reconnect);
+        assert_eq!((transport.family, transport.patience), (Family::V6, CONNECT_TIME));
     }
 }

@@ -3,11 +3,11 @@
 //! It holds the pid file, has no thread of NNG and no session, and does nothing but wait. What it is told by signal it
 //! passes on to its child alone: the workers of running jobs have sessions of their own and outlive both.
 
+use super::channel::spread;
 use crate::roles::cli::Exit;
 use crate::roles::daemon::launch::{Heard, Stage};
 use crate::roles::daemon::signals::{Ear, Told};
 use crate::roles::daemon::{End, Failure, Life, RESTART, Start};
-use crate::wire::seal;
 use async_io::{Async, Timer};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use smol::future::FutureExt;
@@ -27,7 +27,14 @@ pub fn supervise(start: &Start, life: &mut Life, longest: Duration) -> Result<En
         let mut ear = Ear::open(None).map_err(|message| Failure::new(Exit::Failed, message))?;
         let mut first = true;
         loop {
-            let ended = run_one(start, life, &mut ear, first).await?;
+            let ended = match run_one(start, life, &mut ear, first).await {
+                Ok(ended) => ended,
+                Err(failure) if first => return Err(failure),
+                Err(failure) => {
+                    log::error!("{}", failure.message);
+                    Ended::Unseen
+                }
+            };
             first = false;
             let pause = match Next::after(ended, longest) {
                 Next::End => return Ok(End::Stopped),
@@ -48,6 +55,8 @@ enum Ended {
     /// It was told to, and did or was killed.
     Told,
     By(ExitStatus),
+    /// The system did not let it start, or not be watched: it hears that nobody watches it, and ends.
+    Unseen,
 }
 
 /// What follows from the end of a child.
@@ -63,7 +72,7 @@ impl Next {
             Ended::Told => Next::End,
             Ended::By(status) if status.success() => Next::End,
             Ended::By(status) if status.code() == Some(RESTART.into()) => Next::Again(pause(longest)),
-            Ended::By(_) => Next::Again(AFTER_CRASH),
+            Ended::By(_) | Ended::Unseen => Next::Again(AFTER_CRASH),
         }
     }
 }
@@ -71,12 +80,13 @@ impl Next {
 /// One second to `longest`, so that many minions that lost the same master do not come back at once.
 fn pause(longest: Duration) -> Duration {
     let most = longest.as_secs().max(1);
-    Duration::from_secs(1 + u64::from_be_bytes(seal::random()) % most)
+    Duration::from_secs(1 + spread(most * 1000) / 1000)
 }
 
 fn shown(ended: Ended) -> String {
     match ended {
         Ended::Told => "was stopped".to_owned(),
+        Ended::Unseen => "could not be started".to_owned(),
         Ended::By(status) if status.code() == Some(RESTART.into()) => "wants to start again".to_owned(),
         Ended::By(status) => match status.signal() {
             Some(signal) => format!("was ended by signal {signal}"),
@@ -200,7 +210,7 @@ mod tests {
         let longest = Duration::from_secs(10);
         assert_eq!(Next::after(Ended::Told, longest), Next::End);
         assert_eq!(Next::after(exit(0), longest), Next::End);
-        for crash in [exit(1), exit(101), exit(78), Ended::By(ExitStatus::from_raw(9))] {
+        for crash in [exit(1), exit(101), exit(78), Ended::By(ExitStatus::from_raw(9)), Ended::Unseen] {
             assert_eq!(Next::after(crash, longest), Next::Again(AFTER_CRASH), "{crash:?}");
         }
         for longest in [0, 1, 2, 10] {

@@ -7,8 +7,10 @@ use crate::exec::NoMaster;
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::jobs::{Lock, Running};
+use crate::wire::cbor::{self, ByteString, Bytes};
 use crate::wire::link::LinkError;
 use crate::wire::message::{Answer, Ask, Job, Return};
+use crate::wire::seal::hash;
 use crate::wire::value::Value;
 use async_io::Timer;
 use std::rc::Rc;
@@ -17,6 +19,8 @@ use std::time::{Duration, SystemTime};
 
 /// How long a jid is remembered, so that it never runs twice.
 const REMEMBER: Duration = Duration::from_secs(86_400);
+/// The longest return in one message, and the size of a piece of a longer one.
+const PIECE: usize = 256 * 1024;
 /// How often a daemon looks after workers that an earlier one started.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -115,18 +119,21 @@ impl Minion {
 
     /// Sends a return until the master has it.
     async fn deliver(self: Rc<Self>, jid: Jid, ret: Return) {
-        let ask = Ask::Return(Box::new(ret));
-        match self.channel.ask_until_answered(&ask).await {
-            Ok(Answer::Refused(why)) => log::error!("the master does not take the return of job {jid}: {why}"),
-            Ok(_) => {}
-            Err(error) => {
-                log::error!("the return of job {jid} cannot be sent: {error}");
-                let Ask::Return(ret) = ask else {
-                    return;
-                };
-                let smaller = too_long(*ret, &error);
-                let _ = self.channel.ask_until_answered(&Ask::Return(Box::new(smaller))).await;
-            }
+        let whole = cbor::encode(&ret);
+        let answer = match whole.len() <= PIECE {
+            true => self.channel.ask_until_answered(&Ask::Return(Box::new(ret.clone()))).await,
+            false => self.deliver_in_pieces(&whole).await,
+        };
+        let why = match answer {
+            Ok(Answer::Refused(why)) => Some(why),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            // The job must have its end: what did not fit is said in its place.
+            log::error!("the master does not take the return of job {jid}: {why}");
+            let notice = not_taken(ret, &why);
+            let _ = self.channel.ask_until_answered(&Ask::Return(Box::new(notice))).await;
         }
         // A worker that was killed between its result and this left the job described: it would count as left behind.
         if let Err(error) = self.jobs.finish(&jid) {
@@ -134,6 +141,26 @@ impl Minion {
         }
         self.spool.remove(&jid);
         self.taken.borrow_mut().remove(&jid);
+    }
+
+    /// Pieces go one after the other, so that a long return holds up nothing else.
+    async fn deliver_in_pieces(&self, whole: &[u8]) -> Result<Answer, LinkError> {
+        let digest = Bytes(hash(&[whole]));
+        // A master that starts anew meanwhile has forgotten the pieces: they are sent once more.
+        for _ in 0..3 {
+            for (at, bytes) in whole.chunks(PIECE).enumerate() {
+                let piece = Ask::Piece { digest, offset: (at * PIECE) as u64, bytes: ByteString(bytes.to_vec()) };
+                if let Answer::Refused(why) = self.channel.ask_until_answered(&piece).await? {
+                    log::warn!("a piece of a long return is not taken: {why}");
+                    break;
+                }
+            }
+            match self.channel.ask_until_answered(&Ask::ReturnInPieces { digest }).await? {
+                Answer::Refused(why) => log::warn!("a long return is not taken: {why}"),
+                taken => return Ok(taken),
+            }
+        }
+        Ok(Answer::Refused(format!("a result of {} bytes could not be sent", whole.len())))
     }
 
     /// What an earlier daemon left: results to send, workers that still run, and jobs whose worker died.
@@ -146,16 +173,21 @@ impl Minion {
             }
         }
         for jid in self.spool.jids() {
-            if let Some(ret) = self.spool.take(&jid)
-                && self.taken.borrow_mut().insert(jid.clone())
-            {
-                self.executor.spawn(self.clone().deliver(jid, ret)).detach();
-            }
+            self.deliver_spooled(jid);
         }
         for job in self.jobs.left_behind(|jid| self.spool.holds(jid)).unwrap_or_default() {
             if !self.taken.borrow().contains(&job.jid) {
                 self.lose(&job);
             }
+        }
+    }
+
+    /// Sends a result that is in the spool and that nobody here sends already.
+    pub(super) fn deliver_spooled(self: &Rc<Self>, jid: Jid) {
+        if let Some(ret) = self.spool.take(&jid)
+            && self.taken.borrow_mut().insert(jid.clone())
+        {
+            self.executor.spawn(self.clone().deliver(jid, ret)).detach();
         }
     }
 
@@ -202,7 +234,7 @@ impl Minion {
     }
 }
 
-fn too_long(ret: Return, error: &LinkError) -> Return {
-    let value = Value::from(format!("The result does not fit on the wire: {error}"));
+fn not_taken(ret: Return, why: &str) -> Return {
+    let value = Value::from(format!("The job has ended, but its result cannot be sent: {why}"));
     Return { value, retcode: 1, success: false, ..ret }
 }

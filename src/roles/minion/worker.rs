@@ -11,6 +11,7 @@ use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::jobs::{Jobs, Lock};
 use crate::exec::{Fault, NoMaster};
+use crate::roles::logging;
 use crate::roles::minion::local::MinionSocket;
 use crate::wire::cbor;
 use crate::wire::message::{Job, Return};
@@ -100,6 +101,7 @@ fn work() -> Result<(), String> {
     std::io::stdin().read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     let order: Order = cbor::decode(&bytes).map_err(|error| error.to_string())?;
     drop(bytes);
+    logging::start_in_worker(&order.opts);
     let jid = Jid::parse(&order.job.jid).map_err(|error| error.to_string())?;
     let _lock = Lock::adopt(order.lock).map_err(|error| format!("the lock of job {jid}: {error}"))?;
     let master: Box<dyn Master> = match &order.sock_dir {

@@ -6,6 +6,9 @@ use crate::roles::config::option::{Default, Opt, Section};
 const ZMQ_MONITOR: Opt =
     Opt::truth("zmq_monitor", true, "Log what happens to ZeroMQ's sockets.").without_effect("there is no ZeroMQ below");
 
+const KEEPALIVE_TIMES: &str =
+    "the system's own times count (net.ipv4.tcp_keepalive_*); silence is noticed within 45 s without TCP's help";
+
 /// Of master and minion alike.
 pub const COMMON: Section = Section {
     title: "Network",
@@ -15,13 +18,16 @@ pub const COMMON: Section = Section {
         Opt::truth("ipv6", false, "True: IPv6 alone; False: IPv4 alone; unset: whatever the name resolves to.")
             .or(Default::Null),
         Opt::truth("tcp_keepalive", true, "Let TCP notice dead connections."),
-        Opt::seconds("tcp_keepalive_idle", 300, "Seconds of silence until TCP asks; -1 is the system's setting."),
+        Opt::seconds("tcp_keepalive_idle", 300, "Seconds of silence until TCP asks; -1 is the system's setting.")
+            .without_effect(KEEPALIVE_TIMES),
         Opt::integer(
             "tcp_keepalive_cnt",
             -1,
             "How many keepalive questions go unanswered before a connection is dead; -1 is the system's setting.",
-        ),
-        Opt::seconds("tcp_keepalive_intvl", -1, "Seconds between two keepalive questions; -1 is the system's setting."),
+        )
+        .without_effect(KEEPALIVE_TIMES),
+        Opt::seconds("tcp_keepalive_intvl", -1, "Seconds between two keepalive questions; -1 is the system's setting.")
+            .without_effect(KEEPALIVE_TIMES),
         Opt::integer("max_event_size", 1_048_576, "Largest event, in bytes; a larger one is refused."),
         Opt::text("transport", "zeromq", "How bytes travel; Salt knows `zeromq`, `tcp` and `ws`.")
             .without_effect("there is one transport, and it authenticates both ends"),

@@ -1,0 +1,149 @@
+//! Every decoder that sees bytes from the network or from a user's file, under one name each. The fuzz targets and the
+//! tests of their seeds both run these: none may panic, whatever the bytes.
+
+use halite::exec::regex::Regex;
+use halite::exec::renderers::yaml;
+use halite::exec::target::Target;
+use halite::keys::epoch::Epoch;
+use halite::keys::{Identity, PublicKey};
+use halite::roles::config::{Config, Role};
+use halite::wire::cbor;
+use halite::wire::frame::Notice;
+use halite::wire::handshake::{Claim, Trust, answer, greet};
+use halite::wire::message::{Answer, Ask, Job, LocalAnswer, LocalAsk, Numbered, Return};
+use halite::wire::publication::verify;
+use halite::wire::seal::{self, Key, Shared};
+use halite::wire::session::{Session, SessionId};
+use halite::wire::value::{Map, Value, parse_json};
+use std::path::Path;
+
+pub const DECODERS: &[(&str, fn(&[u8]))] = &[
+    ("cbor", messages),
+    ("config", configuration),
+    ("handshake", handshake),
+    ("json", json),
+    ("pem", pem),
+    ("publication", publication),
+    ("regex", regex),
+    ("session", session),
+    ("target", target),
+    ("yaml", yaml_text),
+];
+
+pub fn run(name: &str, bytes: &[u8]) {
+    let _ = seal::start();
+    if let Some((_, decode)) = DECODERS.iter().find(|(known, _)| *known == name) {
+        decode(bytes);
+    }
+}
+
+/// Each message of the handshake, as each side receives it.
+fn handshake(bytes: &[u8]) {
+    let (minion, master) = (Identity::generate(), Identity::generate());
+    let _ = Notice::decode(bytes);
+    let _ = answer(bytes, &master, None);
+    let (greeted, m1) = greet();
+    let _ = greeted.receive(bytes, &Trust::default());
+    let Ok((half_open, _)) = answer(&m1, &master, None) else {
+        return;
+    };
+    let _ = half_open.receive(bytes);
+    let (greeted, m1) = greet();
+    let Ok((_, m2)) = answer(&m1, &master, None) else {
+        return;
+    };
+    if let Ok(known) = greeted.receive(&m2, &Trust::default()) {
+        let claim = Claim {
+            id: "a".to_owned(),
+            instance: cbor::Bytes([0; 16]),
+            boot: cbor::Bytes([0; 16]),
+            autosign: Map::new(),
+        };
+        let (waiting, _) = known.claim(&minion, &claim);
+        let _ = waiting.receive(bytes);
+    }
+}
+
+fn session(bytes: &[u8]) {
+    let keys = || Shared { up: Key::from_bytes([1; 32]), down: Key::from_bytes([2; 32]) };
+    let mut session = Session::new(SessionId::of_request(bytes).unwrap_or_else(SessionId::fresh), keys());
+    let _ = session.open_request(bytes);
+    let _ = session.open_reply(1, bytes);
+}
+
+fn publication(bytes: &[u8]) {
+    let master = Identity::generate();
+    let epoch = Epoch::begin();
+    if let Some(signed) = verify(bytes, master.public()) {
+        let _ = signed.open::<Job>(&epoch.key);
+    }
+}
+
+/// What is inside a seal, on a local socket and in the spool.
+fn messages(bytes: &[u8]) {
+    let _ = cbor::decode::<Ask>(bytes);
+    let _ = cbor::decode::<Answer>(bytes);
+    let _ = cbor::decode::<Claim>(bytes);
+    let _ = cbor::decode::<Job>(bytes);
+    let _ = cbor::decode::<LocalAsk>(bytes);
+    let _ = cbor::decode::<LocalAnswer>(bytes);
+    let _ = cbor::decode::<Numbered>(bytes);
+    let _ = cbor::decode::<Return>(bytes);
+    if let Ok(value) = cbor::decode::<Value>(bytes) {
+        let _ = (value.repr(), value.to_json(), yaml::dump(&value));
+        assert_eq!(cbor::decode::<Value>(&cbor::encode(&value)).is_ok(), true);
+    }
+}
+
+fn json(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let _ = parse_json(text);
+    }
+}
+
+fn pem(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Some(key) = PublicKey::from_pem(text)
+    {
+        assert_eq!(PublicKey::from_pem(&key.to_pem()), Some(key));
+    }
+}
+
+fn regex(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(pattern) = Regex::new(text)
+    {
+        let _ = pattern.search("web1.example.net\nweb2");
+    }
+}
+
+fn target(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let grains = Map::from_iter([("os", Value::from("Debian")), ("ipv4", Value::list(["127.0.0.1", "192.0.2.1"]))]);
+    for kind in ["glob", "pcre", "list", "grain", "grain_pcre", "ipcidr", "compound", "nodegroup"] {
+        if let Ok(target) = Target::parse(kind, &Value::from(text), None) {
+            let minion = halite::exec::target::Minion { id: "web1", grains: &grains, pillar: &grains };
+            let _ = target.matches(&minion);
+        }
+    }
+}
+
+fn yaml_text(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(value) = yaml::load(text)
+    {
+        let _ = yaml::dump(&value);
+    }
+}
+
+fn configuration(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        for role in [Role::Master, Role::Minion] {
+            if let Ok(config) = Config::from_text(role, text, Path::new("master")) {
+                let _ = (config.master(), config.minion());
+            }
+        }
+    }
+}

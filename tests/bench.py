@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The benchmarks: Halite, and real Salt beside it in the same run, as ratios.
+
+usage: tests/bench.py [--salt VENV | --no-salt]
+
+Real Salt (3008.4, from PyPI) is installed into a folder of its own the first time. Everything runs in temporary
+folders on loopback. The last table says what was measured, what the aim is and whether it is met.
+"""
+import argparse, os, shutil, statistics, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+SALT_VERSION = '3008.4'
+parser = argparse.ArgumentParser()
+parser.add_argument('--salt', default=os.path.join(tempfile.gettempdir(), 'halite-bench-salt'))
+parser.add_argument('--no-salt', action='store_true', default=os.environ.get('BENCH_SALT') == 'no')
+options = parser.parse_args()
+rows = []
+
+
+def sh(*command, **more):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more).stdout
+
+
+def best_of(count, *command, env=None):
+    """Median seconds of a command."""
+    times = []
+    for _ in range(count):
+        start = time.monotonic()
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env, check=True)
+        times.append(time.monotonic() - start)
+    return statistics.median(times)
+
+
+def pss_kib(pids):
+    total = 0
+    for pid in pids:
+        with open(f'/proc/{pid}/smaps_rollup') as rollup:
+            total += next(int(line.split()[1]) for line in rollup if line.startswith('Pss:'))
+    return total
+
+
+def family(pid):
+    """A process and all below it."""
+    children = {}
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{name}/stat') as stat:
+                children.setdefault(int(stat.read().rsplit(')', 1)[1].split()[1]), []).append(int(name))
+        except OSError:
+            pass
+    found, todo = [], [pid]
+    while todo:
+        found.append(todo.pop())
+        todo += children.get(found[-1], [])
+    return found
+
+
+def wait_until(what, look, limit=90):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if look():
+            return
+        time.sleep(0.1)
+    sys.exit(f'waited in vain until {what}')
+
+
+class Fleet:
+    """A master and one minion, of either kind."""
+
+    def __init__(self, programs, publish_port):
+        self.programs, self.root = programs, tempfile.mkdtemp(prefix='hb')
+        os.makedirs(f'{self.root}/m/conf')
+        os.makedirs(f'{self.root}/conf')
+        common = 'log_level: error\nlog_level_logfile: error\n'
+        with open(f'{self.root}/conf/master', 'w') as conf:
+            conf.write(f'interface: 127.0.0.1\npublish_port: {publish_port}\nret_port: {publish_port + 1}\nauto_accept: True\n'
+                       f'root_dir: {self.root}\nsock_dir: {self.root}/run\nuser: root\n{common}')
+        with open(f'{self.root}/m/conf/minion', 'w') as conf:
+            conf.write(f'id: web1\nmaster: 127.0.0.1\nmaster_port: {publish_port + 1}\npublish_port: {publish_port}\n'
+                       f'root_dir: {self.root}/m\nsock_dir: {self.root}/m/run\nuser: root\n{common}')
+        shutil.copy(f'{self.root}/m/conf/minion', f'{self.root}/conf/minion')
+        start = lambda *words: subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.master = start(f'{programs}/salt-master', '-c', f'{self.root}/conf')
+        self.minion = start(f'{programs}/salt-minion', '-c', f'{self.root}/m/conf')
+        answers = lambda: subprocess.run([f'{programs}/salt', '-c', f'{self.root}/conf', 'web1', 'test.ping', '-t', '3'],
+                                         capture_output=True, text=True).stdout.strip().endswith('True')
+        wait_until('the minion answers', answers)
+
+    def command(self, *words):
+        return (f'{self.programs}/{words[0]}', '-c', f'{self.root}/conf', *words[1:])
+
+    def memory(self):
+        time.sleep(5)
+        return pss_kib(family(self.master.pid)), pss_kib(family(self.minion.pid))
+
+    def stop(self):
+        for process in (self.minion, self.master):
+            process.terminate()
+        for process in (self.minion, self.master):
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+LOCAL_CLIENT = '''
+import sys, time, statistics, threading, salt.client
+client = salt.client.LocalClient(c_path=sys.argv[1] + "/conf/master")
+times = []
+for _ in range(20):
+    start = time.monotonic(); assert client.cmd("web1", "test.ping") == {"web1": True}; times.append(time.monotonic() - start)
+print("one", 1 / statistics.median(times))
+def run():
+    mine = salt.client.LocalClient(c_path=sys.argv[1] + "/conf/master")
+    for _ in range(4): mine.cmd("web1", "test.ping", timeout=60)
+start = time.monotonic(); threads = [threading.Thread(target=run) for _ in range(32)]
+for t in threads: t.start()
+for t in threads: t.join()
+print("many", 128 / (time.monotonic() - start))
+'''
+
+
+def row(what, value, aim, met):
+    rows.append((what, value, aim, 'yes' if met else 'NO'))
+
+
+def main():
+    binary = sh('sh', '-c', 'find target -maxdepth 3 -type f -path "*release/halite" | head -n 1', cwd=ROOT).strip()
+    if not binary:
+        sys.exit('build it first: make build')
+    folder = tempfile.mkdtemp(prefix='hb')
+    sh(os.path.join(ROOT, binary), 'install', folder)
+    ours = Fleet(folder, 13505)
+    try:
+        measured = dict(line.split() for line in sh(
+            'cargo', 'bench', '--quiet', '--bench', 'jobs', '--', f'{ours.root}/run', 'web1', cwd=ROOT).splitlines()
+            if len(line.split()) == 2)
+        call = best_of(20, *ours.command('salt-call', '--local', 'test.ping'))
+        ping = best_of(20, *ours.command('salt', 'web1', 'test.ping'))
+        version = best_of(50, f'{folder}/salt', '--version')
+        master, minion = ours.memory()
+    finally:
+        ours.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    size = os.path.getsize(os.path.join(ROOT, binary)) / 1e6
+    trips = float(measured['job_in_round_trips'])
+    row('one job, in raw NNG round trips', f"{trips:.2f} ({measured['job_us']} us of {measured['raw_round_trip_us']} us)", 'at most 6', trips <= 6)
+    row('salt --version', f'{version * 1e3:.1f} ms', 'under 3 ms', version < 0.003)
+    row('size of the file', f'{size:.1f} MB', 'under 12 MB', size < 12)
+    if not options.no_salt:
+        salt(measured, call, ping, master, minion)
+    width = max(len(what) for what, *_ in rows)
+    for what, value, aim, met in rows:
+        print(f'{what:{width}}  {value:44}  {aim:16}  {met}')
+
+
+def salt(measured, call, ping, master, minion):
+    if not os.path.exists(f'{options.salt}/bin/salt'):
+        sh('python3', '-m', 'venv', options.salt)
+        sh(f'{options.salt}/bin/pip', 'install', '-q', f'salt=={SALT_VERSION}')
+    theirs = Fleet(f'{options.salt}/bin', 13605)
+    try:
+        their_call = best_of(5, *theirs.command('salt-call', '--local', 'test.ping'))
+        their_ping = best_of(5, *theirs.command('salt', 'web1', 'test.ping'))
+        rates = dict(line.split() for line in sh(f'{options.salt}/bin/python3', '-c', LOCAL_CLIENT, theirs.root).splitlines()
+                     if line.startswith(('one ', 'many ')))
+        their_master, their_minion = theirs.memory()
+    finally:
+        theirs.stop()
+
+    def ratio(what, factor, aim, ours_text, theirs_text):
+        row(what, f'{factor:.0f} times ({ours_text} against {theirs_text})', f'at least {aim}', factor >= aim)
+
+    ms = lambda seconds: f'{seconds * 1e3:.1f} ms'
+    ratio('salt-call --local test.ping', their_call / call, 100, ms(call), ms(their_call))
+    ratio('salt web1 test.ping', their_ping / ping, 60, ms(ping), ms(their_ping))
+    one, many = float(measured['jobs_per_second']), float(measured['jobs_per_second_32'])
+    ratio('jobs of one client, one by one', one / float(rates['one']), 50, f'{one:.0f}/s', f"{float(rates['one']):.1f}/s")
+    ratio('jobs of one client, 32 in flight', many / float(rates['many']), 200, f'{many:.0f}/s', f"{float(rates['many']):.1f}/s")
+    for what, mine, other in (('master', master, their_master), ('minion', minion, their_minion)):
+        row(f'idle {what}, PSS', f'{mine / 1024:.1f} MiB of {other / 1024:.0f} MiB', 'at most a tenth', mine * 10 <= other)
+
+
+main()

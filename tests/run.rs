@@ -1,0 +1,238 @@
+//! `salt-run` and `salt-call` beside a real master and minions.
+
+use crate::fleet::{Fleet, Ran, signal, wait_for};
+use halite::wire::value::{Value, parse_json};
+use rustix::process::Signal;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+fn json(ran: &Ran) -> Value {
+    parse_json(&ran.out).unwrap_or_else(|error| panic!("{error}: {}{}", ran.out, ran.err))
+}
+
+fn runner(fleet: &Fleet, args: &[&str]) -> Ran {
+    fleet.run("salt-run", &[args, &["--out=json"]].concat())
+}
+
+/// `salt-call` on the host of a minion.
+fn call(fleet: &Fleet, id: &str, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+    command.arg("salt-call").arg("-c").arg(fleet.path(id).join("conf")).args(args).stdin(Stdio::null());
+    Ran::from(command.output().unwrap())
+}
+
+fn jid_of(ran: &Ran) -> String {
+    let jid = ran.out.lines().find_map(|line| line.strip_prefix("jid: ")).unwrap_or_default();
+    assert_eq!(jid.len(), 20, "{}{}", ran.out, ran.err);
+    jid.to_owned()
+}
+
+#[test]
+fn runners_show_who_is_there_and_what_became_of_jobs() {
+    let mut fleet = Fleet::start(&["web1", "web2"]);
+    fleet.stop("web2");
+    fleet.wait_gone("web2");
+    let status = runner(&fleet, &["manage.status"]);
+    assert_eq!((status.code, json(&status).to_json()), (0, r#"{"up": ["web1"], "down": ["web2"]}"#.to_owned()));
+    assert_eq!(json(&runner(&fleet, &["manage.present"])), Value::list(["web1"]));
+    assert_eq!(json(&runner(&fleet, &["manage.not_present"])), Value::list(["web2"]));
+    let shown = json(&runner(&fleet, &["manage.alived", "show_ip=True"]));
+    assert_eq!(shown.to_json(), r#"{"web1": "127.0.0.1"}"#);
+
+    let ran = fleet.salt(&["*", "test.arg", "look", "x=1", "--show-jid", "--metadata={who: me}"]);
+    let jid = jid_of(&ran);
+    fleet.wait_return(&jid, "web1");
+    let looked = json(&runner(&fleet, &["jobs.lookup_jid", &jid]));
+    assert_eq!(looked.at("web2"), Some(&Value::from("Minion did not return. [absent]")));
+    assert_eq!(looked.at("web1").and_then(|answer| answer.at("args")), Some(&Value::list(["look"])));
+    let found = json(&runner(&fleet, &["jobs.list_jobs", "search_function=test.a*", "search_metadata={who: me}"]));
+    assert_eq!(found.at(&jid).and_then(|job| job.at("Target")), Some(&Value::from("*")));
+    let nothing = runner(&fleet, &["jobs.list_jobs", "search_target=nobody"]);
+    assert_eq!((nothing.code, nothing.out.trim()), (0, "{}"));
+    let grains = json(&runner(&fleet, &["cache.fetch", "grains", "web1"]));
+    assert_eq!(grains.at("id"), Some(&Value::from("web1")));
+    let executed = json(&runner(&fleet, &["salt.execute", "*", "test.echo", "arg=[hi]"]));
+    assert_eq!(executed.to_json(), r#"{"web1": "hi"}"#);
+}
+
+#[test]
+fn a_running_job_is_active_and_its_target_has_taken_it() {
+    let fleet = Fleet::start(&["web1"]);
+    let ran = fleet.salt(&["web1", "test.sleep", "300", "--async"]);
+    let jid = ran.out.trim().rsplit(' ').next().unwrap().to_owned();
+    let active = wait_for("the job to run", || {
+        let active = json(&runner(&fleet, &["jobs.active"]));
+        active.at(&jid).cloned()
+    });
+    assert_eq!(active.at("Function"), Some(&Value::from("test.sleep")));
+    assert!(active.at("Running").is_some_and(|running| running.to_json().contains("web1")));
+    let looked = json(&runner(&fleet, &["jobs.lookup_jid", &jid]));
+    assert_eq!(looked.to_json(), r#"{"web1": "Minion did not return. [taken]"}"#);
+    assert_eq!(fleet.salt(&["web1", "saltutil.kill_job", &jid]).code, 0);
+    fleet.wait_return(&jid, "web1");
+}
+
+#[test]
+fn events_are_watched_as_they_come() {
+    let fleet = Fleet::start(&["web1"]);
+    let mut command = fleet.command("salt-run");
+    command.args(["state.event", "my/*", "count=2"]).stdout(Stdio::piped());
+    let mut watcher = command.spawn().unwrap();
+    let mut lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    // When the watcher hears is its own affair: events are fired until it has ended.
+    wait_for("the watcher to end", || {
+        assert_eq!(fleet.run("salt-run", &["event.send", "other/tag", "{n: 0}"]).code, 0);
+        assert_eq!(fleet.run("salt-run", &["event.send", "my/tag", "{n: 1}"]).code, 0);
+        watcher.try_wait().unwrap()
+    });
+    for _ in 0..2 {
+        let line = lines.next().unwrap().unwrap();
+        let (tag, data) = line.split_once('\t').unwrap();
+        assert_eq!((tag, parse_json(data).unwrap().at("n")), ("my/tag", Some(&Value::from(1))));
+    }
+}
+
+#[test]
+fn a_runner_apart_answers_on_the_bus() {
+    let fleet = Fleet::start(&[]);
+    let mut command = fleet.command("salt-run");
+    command.args(["state.event", "salt/run/*/ret", "count=1"]).stdout(Stdio::piped());
+    let mut watcher = command.spawn().unwrap();
+    wait_for("the watcher to end", || {
+        let ran = fleet.run("salt-run", &["--async", "test.arg", "a", "b=c"]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+        watcher.try_wait().unwrap()
+    });
+    let mut shown = String::new();
+    std::io::Read::read_to_string(watcher.stdout.as_mut().unwrap(), &mut shown).unwrap();
+    let data = parse_json(shown.lines().next().unwrap().split_once('\t').unwrap().1).unwrap();
+    assert_eq!(data.at("fun"), Some(&Value::from("runner.test.arg")));
+    assert_eq!(data.at("return").map(Value::to_json).as_deref(), Some(r#"{"args": ["a"], "kwargs": {"b": "c"}}"#));
+}
+
+#[test]
+fn a_master_that_hangs_holds_up_no_runner_that_needs_none() {
+    let fleet = Fleet::start(&[]);
+    signal(fleet.pid("master"), Signal::STOP);
+    let ran = fleet.run("salt-run", &["test.arg", "a", "--out=json"]);
+    signal(fleet.pid("master"), Signal::CONT);
+    assert_eq!((ran.code, json(&ran).at("args")), (0, Some(&Value::list(["a"]))), "{}", ran.err);
+}
+
+#[test]
+fn runners_that_fail_say_so_and_exit_with_a_failure() {
+    let fleet = Fleet::prepare(&[], "", "");
+    for (args, code, stdout, stderr) in [
+        (&["test.nosuch"][..], 1, "", "'test.nosuch' is not available."),
+        (&["jobs.lookup_jid"], 1, "Shows what came back", "lookup_jid() missing 1 required positional argument: 'jid'"),
+        (&["test.metasyntactic", "bogus=1"], 1, "", "The following keyword arguments are not valid: bogus=1"),
+        (&["jobs.lookup_jid", "xyz"], 1, "", "'xyz' is not a jid"),
+        (&["jobs.lookup_jid", "20200101000000000000"], 1, "", "no job 20200101000000000000 is kept"),
+        (&["error.error", "name=Exception", "message=boom"], 1, "Exception occurred in runner error.error", ""),
+        (&["manage.up"], 69, "", "the salt-master is not running"),
+        (&["state.event"], 69, "", "the event bus of the master cannot be reached"),
+        (&["manage.bootstrap", "hosts=a"], 1, "", "runs a script from the internet"),
+        (&[], 64, "", "there is no function"),
+        (&["--doc", "nosuch"], 1, "", "there is no runner 'nosuch'"),
+        (&["--jid", "5", "test.arg"], 64, "", "'5' is not a jid"),
+    ] {
+        let ran = fleet.run("salt-run", args);
+        assert_eq!(ran.code, code, "{args:?}: {}{}", ran.out, ran.err);
+        assert!(ran.out.contains(stdout) && ran.err.contains(stderr), "{args:?}: {}{}", ran.out, ran.err);
+        assert!(!stdout.is_empty() || ran.out.is_empty(), "{args:?}: {}", ran.out);
+    }
+    let ran = fleet.run("salt-run", &["test.stdout_print"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "foo\nbar\n"));
+    assert!(fleet.run("salt-run", &["-d", "test"]).out.starts_with("test.arg:\n\nShows the arguments"));
+}
+
+#[test]
+fn a_call_needs_no_master_and_tells_it_where_the_daemon_runs() {
+    let mut fleet = Fleet::start(&["web1"]);
+    let ran = call(&fleet, "web1", &["test.echo", "hello", "--out=json"]);
+    assert_eq!((ran.code, json(&ran).to_json()), (0, r#"{"local": "hello"}"#.to_owned()), "{}", ran.err);
+    let (jid, job) = wait_for("the master to keep it", || {
+        let found = json(&runner(&fleet, &["jobs.list_jobs", "search_function=test.echo"]));
+        found.as_map().and_then(|jobs| jobs.first()).map(|(jid, job)| (jid.clone(), job.clone()))
+    });
+    assert_eq!(job.at("Target"), Some(&Value::from("web1")));
+    let looked = json(&runner(&fleet, &["jobs.lookup_jid", &jid.to_text()]));
+    assert_eq!(looked.to_json(), r#"{"web1": "hello"}"#);
+    let ran = call(&fleet, "web1", &["event.send", "my/tag", "a=1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "local:\n    True\n"), "{}", ran.err);
+    let ran = call(&fleet, "web1", &["--local", "event.send", "my/tag"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("no master"), "{}", ran.err);
+    assert_eq!(call(&fleet, "web1", &["test.ping", "--no-return-event"]).code, 0);
+    assert_eq!(call(&fleet, "web1", &["test.true"]).code, 0);
+    wait_for("the last one to be kept", || keeps(&fleet, "test.true").then_some(()));
+    assert!(!keeps(&fleet, "test.ping"), "it was not to be sent");
+    // A master that is away holds up no call, and is told when it is back.
+    fleet.kill("master");
+    assert_eq!(call(&fleet, "web1", &["test.false"]).code, 0);
+    fleet.start_master();
+    wait_for("the return to be sent", || keeps(&fleet, "test.false").then_some(()));
+}
+
+/// Whether the master keeps a job of this function.
+fn keeps(fleet: &Fleet, fun: &str) -> bool {
+    let found = json(&runner(fleet, &["jobs.list_jobs", &format!("search_function={fun}")]));
+    found.as_map().is_some_and(|jobs| !jobs.is_empty())
+}
+
+#[test]
+fn the_exit_code_of_a_call_tells_the_truth() {
+    let fleet = Fleet::prepare(&["web1"], "", "");
+    for (args, code, stdout, stderr) in [
+        (&["--local", "test.ping"][..], 0, "local:\n    True\n", ""),
+        (&["--local", "--id", "foo", "grains.get", "id"], 0, "local:\n    foo\n", ""),
+        (&["--local", "cmd.run", "exit 3"], 1, "local:", "failed with return code: 3"),
+        (&["--local", "--retcode-passthrough", "cmd.run", "exit 3"], 3, "local:", ""),
+        (&["--local", "test.false"], 0, "local:\n    False\n", ""),
+        (&["--local", "test.nosuch"], 255, "", "'test.nosuch' is not available."),
+        (&["--local", "test.ping", "bogus"], 1, "salt '*' test.ping", "Passed invalid arguments: ping() takes 0"),
+        (&["--local", "test.exception", "message=oops"], 1, "", "Exception: oops"),
+        (&["--local", "--return", "local", "test.ping"], 0, "'fun': 'test.ping'", ""),
+        (&["--local", "--return", "nosuch", "test.ping"], 69, "local:\n    True\n", "no such returner"),
+        (&["--local", "--metadata", "test.ping"], 0, "fun:\n        test.ping", ""),
+        (&["-g", "--local", "--out=json"], 0, "\"id\": \"web1\"", ""),
+        (&["--local"], 64, "", "there is no function"),
+        (&["--local", "-d", "test.ping"], 0, "test.ping:", ""),
+        (&["event.send", "tag"], 1, "", "which does not run here"),
+        (&["test.ping"], 0, "local:\n    True\n", ""),
+    ] {
+        let ran = call(&fleet, "web1", args);
+        assert_eq!(ran.code, code, "{args:?}: {}{}", ran.out, ran.err);
+        assert!(ran.out.contains(stdout) && ran.err.contains(stderr), "{args:?}: {}{}", ran.out, ran.err);
+    }
+    let file = fleet.path("answer");
+    let ran = call(&fleet, "web1", &["--local", "test.ping", "--out-file", file.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "local:\n    True\n");
+}
+
+#[test]
+fn salt_says_what_is_wrong_before_anybody_is_asked() {
+    let fleet = Fleet::start(&["web1"]);
+    for (args, code, stdout, stderr) in [
+        (&["-E", "web[", "test.ping"][..], 64, "", "is not a regular expression"),
+        (&["-C", "web1 and and", "test.ping"], 64, "", "character"),
+        (&["-N", "nope", "test.ping"], 64, "", "nope"),
+        (&["-b", "1", "*", "test.ping"], 69, "", "batches are not part of this version"),
+        (&["-I", "a:b", "test.ping"], 69, "", "targets by pillar"),
+        (&["*"], 42, "", "there is no function"),
+        (&["zzz*", "test.ping", "--out=json"], 2, "{}\n", "ERROR: No return received"),
+        (&["-L", "web1,nope", "test.ping"], 1, "nope:\n    Minion did not return. [No such minion]", "non-zero"),
+        (&["--preview-target", "*"], 0, "- web1\n", ""),
+        (&["--subset", "1", "*", "test.ping"], 0, "web1:\n    True\n", ""),
+        (&["-d", "*", "test.ping"], 0, "test.ping:\n\nAnswers True", ""),
+        (&["web1", "test.ping", "--summary", "-v"], 0, "# of minions returned: 1", ""),
+        (&["-G", "--delimiter", "|", "id|web1", "test.ping"], 0, "web1:", ""),
+        (&["--config-dump"], 0, "root_dir:", ""),
+        (&["web1", "test.ping,test.echo", ",", "hi", "--out=txt"], 0, "'test.echo': 'hi'", ""),
+    ] {
+        let ran = fleet.salt(args);
+        assert_eq!(ran.code, code, "{args:?}: {}{}", ran.out, ran.err);
+        assert!(ran.out.contains(stdout) && ran.err.contains(stderr), "{args:?}: {}{}", ran.out, ran.err);
+    }
+}
