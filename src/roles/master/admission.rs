@@ -150,14 +150,15 @@ impl Master {
             return false;
         }
         self.seats.borrow_mut().poke(id, Poke::Probe);
-        // It is answered now; to live is to stand again.
-        let deadline = Instant::now() + PROBE_TIME;
+        // It is answered now; to live is to ask again.
+        let probed = Instant::now();
+        let deadline = probed + PROBE_TIME;
         while Instant::now() < deadline {
             Timer::after(Duration::from_millis(250)).await;
             if !other(self) {
                 return false;
             }
-            if self.seats.borrow().stands(id) {
+            if self.seats.borrow().was_heard(id, probed) {
                 return true;
             }
         }

@@ -410,7 +410,12 @@ impl Archive {
     /// The jobs since this jid that have targets without an outcome.
     pub fn unfinished(&self, since: &str) -> Result<Vec<Unfinished>, DatabaseError> {
         let mut unfinished = Vec::new();
-        for kept in self.rows("SELECT jid, load FROM jids WHERE jid >= ? ORDER BY jid", [since])? {
+        // Counted by the database: a day has many jobs, and few are open. The absent are not among its minions, and who was
+        // killed has a return.
+        let open_jobs = "SELECT jid, load FROM jids AS job WHERE jid >= ? AND json_array_length(load, '$.Minions') >
+            (SELECT count(*) FROM salt_returns WHERE jid = job.jid)
+            + (SELECT count(*) FROM halite_ends WHERE jid = job.jid AND state = 'lost') ORDER BY jid";
+        for kept in self.rows(open_jobs, [since])? {
             let mut open: Vec<String> = kept
                 .load
                 .at("Minions")

@@ -37,29 +37,18 @@ pub struct Seat {
     /// The epoch that the minion said it knows.
     pub epoch: Option<Bytes<8>>,
     pipe: Option<PipeId>,
-    standing: Option<Standing>,
+    /// When the last good frame came.
+    heard: Instant,
+    standing: Option<Sender<Poke>>,
     answered: Option<Answered>,
     ends: Instant,
-}
-
-/// A request that waits for something to do.
-struct Standing {
-    poke: Sender<Poke>,
-    since: Instant,
 }
 
 /// A request that was answered: the minion must stand again, or ask something else, before its time is over.
 #[derive(Clone, Copy)]
 struct Answered {
-    /// When it last gave a sign of life.
     at: Instant,
     patience: Duration,
-}
-
-impl Answered {
-    fn is_over(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.at) > self.patience
-    }
 }
 
 /// What ends the wait of a standing request.
@@ -116,6 +105,7 @@ impl Seats {
             valid: Arc::new(AtomicBool::new(true)),
             epoch: None,
             pipe: Some(pipe),
+            heard: now,
             standing: None,
             answered: Some(Answered { at: now, patience: STAND_AGAIN }),
             ends: now + life,
@@ -129,9 +119,7 @@ impl Seats {
     pub fn open(&mut self, sid: SessionId, frame: &[u8], pipe: PipeId, now: Instant) -> Option<(Id, u64, Vec<u8>)> {
         let seat = self.by_sid.get_mut(&sid)?;
         let (number, plain) = seat.session.open_request(frame)?;
-        if let Some(answered) = &mut seat.answered {
-            answered.at = now;
-        }
+        seat.heard = now;
         if seat.pipe != Some(pipe) {
             if let Some(before) = seat.pipe.replace(pipe) {
                 self.by_pipe.remove(&before);
@@ -159,11 +147,11 @@ impl Seats {
     }
 
     /// A request of this session stands from now on; it is to wait for the poke.
-    pub fn stand(&mut self, sid: SessionId, now: Instant) -> Option<Receiver<Poke>> {
+    pub fn stand(&mut self, sid: SessionId) -> Option<Receiver<Poke>> {
         let seat = self.by_sid.get_mut(&sid)?;
         let (poke, receiver) = bounded(1);
-        if let Some(before) = seat.standing.replace(Standing { poke, since: now }) {
-            let _ = before.poke.try_send(Poke::Replaced);
+        if let Some(before) = seat.standing.replace(poke) {
+            let _ = before.try_send(Poke::Replaced);
         }
         seat.answered = None;
         Some(receiver)
@@ -185,8 +173,8 @@ impl Seats {
                 continue;
             };
             if let Some(standing) = &seat.standing
-                && now - standing.since >= PROBE_AFTER
-                && standing.poke.try_send(Poke::Probe).is_ok()
+                && now.saturating_duration_since(seat.heard) >= PROBE_AFTER
+                && standing.try_send(Poke::Probe).is_ok()
             {
                 left -= 1;
                 if left == 0 {
@@ -202,13 +190,13 @@ impl Seats {
             return;
         };
         if let Some(standing) = &seat.standing {
-            let _ = standing.poke.try_send(poke);
+            let _ = standing.try_send(poke);
         }
     }
 
-    /// True when a request of this minion stands.
-    pub fn stands(&self, id: &str) -> bool {
-        self.of(id).is_some_and(|seat| seat.standing.is_some())
+    /// True when a good frame of this minion has come since then.
+    pub fn was_heard(&self, id: &str, since: Instant) -> bool {
+        self.of(id).is_some_and(|seat| seat.heard > since)
     }
 
     pub fn is_connected(&self, id: &str) -> bool {
@@ -257,10 +245,7 @@ impl Seats {
     pub fn sweep(&mut self, now: Instant) -> Vec<Away> {
         let mut away = Vec::new();
         for (sid, seat) in &mut self.by_sid {
-            let Some(silent) = seat.answered.filter(|answered| answered.is_over(now)) else {
-                continue;
-            };
-            if seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
+            if !seat.is_silent(now) || seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
                 continue;
             }
             let pipe = seat.pipe;
@@ -268,7 +253,7 @@ impl Seats {
             if let Some(pipe) = pipe {
                 self.by_pipe.remove(&pipe);
             }
-            away.push(Away { id: seat.id.clone(), since: silent.at, pipe });
+            away.push(Away { id: seat.id.clone(), since: seat.heard, pipe });
         }
         let ended: Vec<SessionId> =
             self.by_sid.iter().filter(|(_, seat)| seat.ends <= now).map(|(sid, _)| *sid).collect();
@@ -287,7 +272,7 @@ impl Seats {
         if let Some(seat) = self.by_sid.get_mut(&sid) {
             seat.ends = seat.ends.min(now + RETIRE);
             if let Some(standing) = seat.standing.take() {
-                let _ = standing.poke.try_send(Poke::Replaced);
+                let _ = standing.try_send(Poke::Replaced);
             }
             seat.answered = None;
         }
@@ -307,6 +292,12 @@ impl Seats {
 }
 
 impl Seat {
+    /// True when it was answered and has given no sign of life for as long as it had.
+    fn is_silent(&self, now: Instant) -> bool {
+        self.answered
+            .is_some_and(|answered| now.saturating_duration_since(answered.at.max(self.heard)) > answered.patience)
+    }
+
     /// Dropping the sender of a standing request ends it without an answer.
     fn leave(&mut self) {
         self.pipe = None;
@@ -369,7 +360,7 @@ mod tests {
         let (mut seats, now) = (Seats::default(), Instant::now());
         let (minion, master) = session();
         seats.seat(new_seat(master, 1, 1), now);
-        let poke = seats.stand(minion.id, now).unwrap();
+        let poke = seats.stand(minion.id).unwrap();
         assert!(seats.sweep(now + Duration::from_secs(60)).is_empty(), "a request stands");
         seats.poke("web1", Poke::Look);
         assert_eq!(poke.try_recv(), Ok(Poke::Look));
@@ -385,7 +376,7 @@ mod tests {
         let (mut seats, now) = (Seats::default(), Instant::now());
         let (minion, master) = session();
         seats.seat(new_seat(master, 1, 1), now);
-        let poke = seats.stand(minion.id, now).unwrap();
+        let poke = seats.stand(minion.id).unwrap();
         let ids = [Id::from("web1"), Id::from("nobody")];
         seats.probe(&ids, now + Duration::from_secs(1));
         assert!(poke.try_recv().is_err(), "it has just shown that it lives");
