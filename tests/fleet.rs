@@ -8,6 +8,7 @@ use halite::wire::message::{LocalAnswer, LocalAsk};
 use halite::wire::value::Map;
 use std::collections::HashMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -97,6 +98,26 @@ impl Fleet {
         );
         fs::create_dir_all(self.path(id).join("conf")).unwrap();
         fs::write(self.path(id).join("conf/minion"), text).unwrap();
+    }
+
+    /// Starts `halite fleet` against this master and waits until it is connected; its processes.
+    pub fn start_crowd(&mut self, count: usize, args: &[&str]) -> Vec<u32> {
+        let port = self.ret_port.to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+        command.args(["fleet", &count.to_string(), "--port", &port, "--folder"]).arg(self.path("crowd")).args(args);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        self.running.insert("crowd".to_owned(), child);
+        let mut processes = Vec::new();
+        for line in out.lines() {
+            let line = line.unwrap();
+            match line.strip_prefix("process ").and_then(|rest| rest.split(':').next()) {
+                Some(pid) => processes.push(pid.parse().unwrap()),
+                None if line.starts_with("connected ") => return processes,
+                None => panic!("{line}"),
+            }
+        }
+        panic!("the fleet has ended");
     }
 
     pub fn path(&self, below: impl AsRef<Path>) -> PathBuf {

@@ -6,6 +6,8 @@ mod chaos;
 mod daemon;
 /// Real masters and minions, for the others to use.
 mod fleet;
+/// Many minions at once.
+mod fleet_size;
 /// No decoder panics, whatever the bytes.
 mod fuzz_seeds;
 /// From the command to every target's end.
@@ -18,3 +20,5 @@ mod programs;
 mod proxy;
 /// Runners, and calls on the minion itself.
 mod run;
+/// Peers that mean no good, or of which there are two.
+mod strangers;

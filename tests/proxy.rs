@@ -1,7 +1,7 @@
 //! A TCP proxy whose connections can be cut or made to fall silent, as a network does it.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use std::time::Duration;
 /// Forwards what comes to its port, for as long as it lives.
 pub struct Proxy {
     pub port: u16,
+    at: IpAddr,
     shared: Arc<Shared>,
 }
 
@@ -22,7 +23,12 @@ struct Shared {
 impl Proxy {
     /// Listens on one port of the loopback and connects to another one for each connection.
     pub fn start(port: u16, to: u16) -> Proxy {
-        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        Proxy::start_at(Ipv4Addr::LOCALHOST.into(), port, to)
+    }
+
+    /// The same on another address of the loopback.
+    pub fn start_at(at: IpAddr, port: u16, to: u16) -> Proxy {
+        let listener = TcpListener::bind((at, port)).unwrap();
         let shared = Arc::new(Shared {
             to,
             silent: AtomicBool::new(false),
@@ -40,7 +46,7 @@ impl Proxy {
                 }
             }
         });
-        Proxy { port, shared }
+        Proxy { port, at, shared }
     }
 
     /// Closes both sides of every connection. New ones are served.
@@ -67,7 +73,7 @@ impl Drop for Proxy {
         self.heal();
         self.cut();
         // Wakes the listener, which then ends.
-        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        let _ = TcpStream::connect((self.at, self.port));
     }
 }
 

@@ -1,8 +1,12 @@
 //! The jobs of this minion, on disk: one file for each jid that was taken, in `<cachedir>/proc`.
 //!
 //! A jid runs once per minion: whoever makes its file first has the job. The file describes the job and is locked
-//! (flock) for as long as somebody works on it; a worker process inherits the lock, so it outlives the daemon. A file
-//! that is described but not locked belongs to a worker that died; an empty one to a job whose result is safe.
+//! (flock) for as long as somebody works on it; a worker process inherits the lock, so it outlives the daemon. The
+//! result is written behind the description and gets a second name, in the spool, when it is whole. A file that is
+//! described but not locked, and has no second name, belongs to a worker that died; an empty one to a job whose result
+//! is with the master.
+//!
+//! One file a job: file systems are slow to make files where many were just removed.
 
 use super::jid::Jid;
 use crate::wire::value::{Map, Value, parse_json};
@@ -59,7 +63,7 @@ impl Running {
         map.remove("pid");
         let rest = Value::from(map).to_json();
         // The pid comes first and has a fixed width, so that it can be replaced in place by one write.
-        format!("{{\"pid\": {:>PID_WIDTH$}, {}", self.pid, &rest[1..])
+        format!("{{\"pid\": {:>PID_WIDTH$}, {}\n", self.pid, &rest[1..])
     }
 
     fn from_json(jid: Jid, text: &str) -> Option<Running> {
@@ -138,6 +142,38 @@ impl Jobs {
         file.write_all_at(format!("{pid:>PID_WIDTH$}").as_bytes(), PID_AT)
     }
 
+    /// Writes a job's result behind its description and makes it appear at `place`, whole. False when the job has no
+    /// file, or none that is described.
+    pub fn put_result(&self, jid: &Jid, result: &[u8], place: &Path) -> io::Result<bool> {
+        let path = self.path(jid);
+        let mut file = match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
+            return Ok(false);
+        };
+        if place.exists() {
+            return Ok(true);
+        }
+        // What a worker left that was killed here counts for nothing.
+        file.set_len(end as u64 + 1)?;
+        file.write_all_at(result, end as u64 + 1)?;
+        fs::hard_link(&path, place)?;
+        Ok(true)
+    }
+
+    /// The result in what [`Jobs::put_result`] made.
+    pub fn result_in(bytes: &[u8]) -> &[u8] {
+        match bytes.iter().position(|byte| *byte == b'\n') {
+            Some(end) if bytes.first() == Some(&b'{') => &bytes[end + 1..],
+            _ => bytes,
+        }
+    }
+
     /// Notes that the job's result is safe. Whoever removes a result must have called this before, else the job would
     /// count as left behind.
     pub fn finish(&self, jid: &Jid) -> io::Result<()> {
@@ -191,9 +227,10 @@ impl Jobs {
             if held(&file) != wanted {
                 continue;
             }
-            let mut text = String::new();
-            let _ = file.read_to_string(&mut text)?;
-            jobs.extend(Running::from_json(jid, &text));
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            let description = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            jobs.extend(Running::from_json(jid, &String::from_utf8_lossy(description)));
         }
         Ok(jobs)
     }
@@ -293,6 +330,27 @@ mod tests {
         jobs.finish(&job(JID).jid).unwrap();
         assert_eq!(jobs.left_behind(|_| false).unwrap(), []);
         assert!(jobs.take(&job(JID)).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_result_appears_whole_and_once() {
+        let folder = Folder::new();
+        let jobs = Jobs::new(folder.path());
+        let place = folder.path().join("result");
+        assert!(!jobs.put_result(&job(JID).jid, b"early", &place).unwrap(), "nobody has taken the job");
+        let lock = jobs.take(&job(JID)).unwrap();
+        // A worker was killed before its result was whole.
+        fs::OpenOptions::new().append(true).open(jobs.path(&job(JID).jid)).unwrap().write_all(b"half").unwrap();
+        assert_eq!(jobs.running().unwrap(), [job(JID)]);
+        assert!(jobs.put_result(&job(JID).jid, b"\xa1\n{", &place).unwrap());
+        assert_eq!(Jobs::result_in(&fs::read(&place).unwrap()), b"\xa1\n{");
+        assert!(jobs.put_result(&job(JID).jid, b"another", &place).unwrap());
+        assert_eq!(Jobs::result_in(&fs::read(&place).unwrap()), b"\xa1\n{", "the first one stays");
+        drop(lock);
+        assert_eq!(jobs.left_behind(|_| true).unwrap(), []);
+        jobs.finish(&job(JID).jid).unwrap();
+        assert_eq!(jobs.left_behind(|_| false).unwrap(), []);
+        assert!(!jobs.put_result(&job(JID).jid, b"late", &place).unwrap());
     }
 
     #[test]

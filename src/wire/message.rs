@@ -232,9 +232,8 @@ pub enum LocalFault {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcomes {
     pub outcomes: Vec<Outcome>,
-    /// How many targets have no outcome yet, and how many of them are known to run the job.
+    /// How many targets have no outcome yet.
     pub open: usize,
-    pub taken: Vec<String>,
 }
 
 /// The end of a job for one target.

@@ -4,6 +4,7 @@
 //! - A callback runs on a thread of NNG: it stores its result and wakes, nothing else. An `Aio` that is dropped inside
 //!   its own callback waits for itself for ever, so the callback lets go of its handle first.
 //! - req0 resends by itself unless told otherwise: never here, a request that is sent twice must be sealed twice.
+//! - A dialer connects again by itself: a [`Connection`] is one connection, so the next one is turned away.
 //! - A rep0 context is held until its reply has left: a peer that asks and never reads would take them all. So contexts
 //!   are made on demand, one connection may hold [`PER_PIPE`] of them, and a reply that does not leave in [`SEND_TIME`]
 //!   closes its connection.
@@ -28,6 +29,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as Turn, Poll, Waker};
 use std::time::Duration;
@@ -445,8 +447,12 @@ impl Connection {
         socket.set_opt::<ResendTime>(None).map_err(unreachable)?;
         let (up, is_up) = unbounded();
         let (down, gone) = unbounded();
+        let connected = AtomicBool::new(false);
         socket
-            .pipe_notify(move |_, event| match event {
+            .pipe_notify(move |pipe, event| match event {
+                // NNG connects again by itself, and would send there what it has not sent yet: a session would move to a
+                // connection that nobody waits on.
+                PipeEvent::AddPre if connected.swap(true, Ordering::Relaxed) => pipe.close(),
                 PipeEvent::AddPost => {
                     let _ = up.try_send(());
                 }
@@ -485,7 +491,12 @@ impl Link for Connection {
             if gone.is_closed() {
                 return Err(LinkError::Broken);
             }
-            inner.request(frame).await
+            // NNG would keep what it could not send for the next connection, and there is none.
+            let broken = async {
+                while gone.recv().await.is_ok() {}
+                Err(LinkError::Broken)
+            };
+            inner.request(frame).or(broken).await
         })
     }
 
@@ -850,6 +861,41 @@ mod tests {
             assert_eq!(connection.request(b"x".to_vec()).await, Err(LinkError::Broken));
         });
         let _ = std::fs::remove_file(&path);
+    }
+
+    #[test]
+    fn a_connection_that_broke_is_not_made_again() {
+        let path = socket_path("again");
+        with_executor(async |executor| {
+            let server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
+            let connection = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
+            drop(server);
+            connection.closed().await;
+            let seen = Rc::new(Echoes::default());
+            let _server = Server::local(executor, &path, 0o600, seen.clone()).unwrap();
+            // As a request does that comes just before the break is known.
+            let late = executor.spawn({
+                let inner = connection.inner.clone();
+                async move { inner.request(b"late".to_vec()).await }
+            });
+            Timer::after(Duration::from_millis(600)).await;
+            assert_eq!(seen.0.get(), 0, "it came over a connection that nobody has asked for");
+            drop(late);
+        });
+        let _ = std::fs::remove_file(&path);
+    }
+
+    /// Counts its requests.
+    #[derive(Default)]
+    struct Echoes(Cell<usize>);
+
+    impl Service for Echoes {
+        fn request(self: Rc<Self>, _: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
+            self.0.set(self.0.get() + 1);
+            Box::pin(async move { Some(frame) })
+        }
+
+        fn closed(&self, _: PipeId) {}
     }
 
     #[test]

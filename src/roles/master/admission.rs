@@ -25,13 +25,19 @@ const PROBE_TIME: Duration = Duration::from_secs(5);
 impl Master {
     /// Answers M1. Signing happens on the pool; when its queue is full, the peer is told when to come back.
     pub(super) async fn greet(self: Rc<Self>, peer: Peer, m1: Vec<u8>) -> Option<Vec<u8>> {
+        if !self.strangers.borrow_mut().greet(peer.pipe) {
+            return None;
+        }
         let (identity, chain) = (self.identity.clone(), self.chain);
         let answered = self.pool.run(move || handshake::answer(&m1, &identity, chain.as_ref())).await;
+        let (half_open, answered) = match answered {
+            Ok(Ok((half_open, m2))) => (Some(half_open), Ok(Ok(m2))),
+            Ok(Err(error)) => (None, Ok(Err(error))),
+            Err(busy) => (None, Err(busy)),
+        };
+        self.strangers.borrow_mut().greeted(peer.pipe, half_open, Instant::now());
         match answered {
-            Ok(Ok((half_open, m2))) => {
-                self.strangers.borrow_mut().begin(peer.pipe, half_open, Instant::now());
-                Some(m2)
-            }
+            Ok(Ok(m2)) => Some(m2),
             Ok(Err(_)) => Some(Notice::NotUnderstood.encode()),
             Err(busy) => Some(self.come_back(busy)),
         }
@@ -144,14 +150,15 @@ impl Master {
             return false;
         }
         self.seats.borrow_mut().poke(id, Poke::Probe);
-        // It is answered now; to live is to stand again.
-        let deadline = Instant::now() + PROBE_TIME;
+        // It is answered now; to live is to ask again.
+        let probed = Instant::now();
+        let deadline = probed + PROBE_TIME;
         while Instant::now() < deadline {
             Timer::after(Duration::from_millis(250)).await;
             if !other(self) {
                 return false;
             }
-            if self.seats.borrow().stands(id) {
+            if self.seats.borrow().was_heard(id, probed) {
                 return true;
             }
         }

@@ -54,7 +54,7 @@ impl Service for Master {
 impl Master {
     async fn in_session(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Option<Vec<u8>> {
         let sid = SessionId::of_request(&frame)?;
-        let opened = self.seats.borrow_mut().open(sid, &frame, from.pipe);
+        let opened = self.seats.borrow_mut().open(sid, &frame, from.pipe, Instant::now());
         let Some((_, number, plain)) = opened else {
             return Some(Notice::NoSession.encode());
         };
@@ -89,7 +89,7 @@ impl Master {
         let mut first = stand.first;
         let deadline = Instant::now() + STAND_TIME.mul_f64(0.8) + Duration::from_millis(self.spread(12_000));
         loop {
-            let poke = self.seats.borrow_mut().stand(sid, Instant::now())?;
+            let poke = self.seats.borrow_mut().stand(sid)?;
             let (jobs, ended) = self.jobs.borrow_mut().stand(&id, &stand.taken, first, Instant::now());
             first = false;
             self.ended(ended);

@@ -283,13 +283,7 @@ impl Jobs {
     pub fn outcomes(&self, jid: &str, seen: usize) -> Option<Outcomes> {
         let record = self.records.get(jid)?;
         let outcomes = record.outcomes.get(seen..).unwrap_or_default().to_vec();
-        let taken = record
-            .states
-            .iter()
-            .filter(|(_, state)| matches!(state, State::Taken { .. }))
-            .map(|(id, _)| id.to_string())
-            .collect();
-        Some(Outcomes { outcomes, open: record.open, taken })
+        Some(Outcomes { outcomes, open: record.open })
     }
 
     /// Ready when the job has another outcome.

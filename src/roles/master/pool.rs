@@ -7,6 +7,9 @@ use smol::channel::{Sender, bounded, unbounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// How much less urgent a handshake is than the work of minions that are connected (`nice`).
+const NICE: i32 = 5;
+
 type Task = Box<dyn FnOnce() + Send>;
 
 pub struct Pool {
@@ -27,6 +30,8 @@ impl Pool {
         for _ in 0..threads {
             let incoming = incoming.clone();
             std::thread::Builder::new().name("signatures".to_owned()).stack_size(256 * 1024).spawn(move || {
+                // Whoever is at the door must not take the processor from those who are inside.
+                let _ = rustix::process::setpriority_process(None, NICE);
                 while let Ok(task) = incoming.recv_blocking() {
                     task();
                 }

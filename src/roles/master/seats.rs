@@ -37,28 +37,18 @@ pub struct Seat {
     /// The epoch that the minion said it knows.
     pub epoch: Option<Bytes<8>>,
     pipe: Option<PipeId>,
-    standing: Option<Standing>,
+    /// When the last good frame came.
+    heard: Instant,
+    standing: Option<Sender<Poke>>,
     answered: Option<Answered>,
     ends: Instant,
 }
 
-/// A request that waits for something to do.
-struct Standing {
-    poke: Sender<Poke>,
-    since: Instant,
-}
-
-/// A request that was answered: the minion must stand again before it is due.
+/// A request that was answered: the minion must stand again, or ask something else, before its time is over.
 #[derive(Clone, Copy)]
 struct Answered {
     at: Instant,
-    due: Instant,
-}
-
-impl Answered {
-    fn new(at: Instant, patience: Duration) -> Answered {
-        Answered { at, due: at + patience }
-    }
+    patience: Duration,
 }
 
 /// What ends the wait of a standing request.
@@ -115,18 +105,21 @@ impl Seats {
             valid: Arc::new(AtomicBool::new(true)),
             epoch: None,
             pipe: Some(pipe),
+            heard: now,
             standing: None,
-            answered: Some(Answered::new(now, STAND_AGAIN)),
+            answered: Some(Answered { at: now, patience: STAND_AGAIN }),
             ends: now + life,
         };
         self.by_sid.insert(sid, seat);
         close
     }
 
-    /// Opens a request. The first good frame on another connection moves the session there.
-    pub fn open(&mut self, sid: SessionId, frame: &[u8], pipe: PipeId) -> Option<(Id, u64, Vec<u8>)> {
+    /// Opens a request. The first good frame on another connection moves the session there; each is a sign of life, of a
+    /// minion too that has so much to return that it does not get to stand.
+    pub fn open(&mut self, sid: SessionId, frame: &[u8], pipe: PipeId, now: Instant) -> Option<(Id, u64, Vec<u8>)> {
         let seat = self.by_sid.get_mut(&sid)?;
         let (number, plain) = seat.session.open_request(frame)?;
+        seat.heard = now;
         if seat.pipe != Some(pipe) {
             if let Some(before) = seat.pipe.replace(pipe) {
                 self.by_pipe.remove(&before);
@@ -154,11 +147,11 @@ impl Seats {
     }
 
     /// A request of this session stands from now on; it is to wait for the poke.
-    pub fn stand(&mut self, sid: SessionId, now: Instant) -> Option<Receiver<Poke>> {
+    pub fn stand(&mut self, sid: SessionId) -> Option<Receiver<Poke>> {
         let seat = self.by_sid.get_mut(&sid)?;
         let (poke, receiver) = bounded(1);
-        if let Some(before) = seat.standing.replace(Standing { poke, since: now }) {
-            let _ = before.poke.try_send(Poke::Replaced);
+        if let Some(before) = seat.standing.replace(poke) {
+            let _ = before.try_send(Poke::Replaced);
         }
         seat.answered = None;
         Some(receiver)
@@ -168,7 +161,7 @@ impl Seats {
     pub fn answered(&mut self, sid: SessionId, patience: Duration, now: Instant) {
         if let Some(seat) = self.by_sid.get_mut(&sid) {
             seat.standing = None;
-            seat.answered = Some(Answered::new(now, patience));
+            seat.answered = Some(Answered { at: now, patience });
         }
     }
 
@@ -180,8 +173,8 @@ impl Seats {
                 continue;
             };
             if let Some(standing) = &seat.standing
-                && now - standing.since >= PROBE_AFTER
-                && standing.poke.try_send(Poke::Probe).is_ok()
+                && now.saturating_duration_since(seat.heard) >= PROBE_AFTER
+                && standing.try_send(Poke::Probe).is_ok()
             {
                 left -= 1;
                 if left == 0 {
@@ -197,13 +190,13 @@ impl Seats {
             return;
         };
         if let Some(standing) = &seat.standing {
-            let _ = standing.poke.try_send(poke);
+            let _ = standing.try_send(poke);
         }
     }
 
-    /// True when a request of this minion stands.
-    pub fn stands(&self, id: &str) -> bool {
-        self.of(id).is_some_and(|seat| seat.standing.is_some())
+    /// True when a good frame of this minion has come since then.
+    pub fn was_heard(&self, id: &str, since: Instant) -> bool {
+        self.of(id).is_some_and(|seat| seat.heard > since)
     }
 
     pub fn is_connected(&self, id: &str) -> bool {
@@ -252,10 +245,7 @@ impl Seats {
     pub fn sweep(&mut self, now: Instant) -> Vec<Away> {
         let mut away = Vec::new();
         for (sid, seat) in &mut self.by_sid {
-            let Some(silent) = seat.answered.filter(|answered| answered.due < now) else {
-                continue;
-            };
-            if seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
+            if !seat.is_silent(now) || seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
                 continue;
             }
             let pipe = seat.pipe;
@@ -263,7 +253,7 @@ impl Seats {
             if let Some(pipe) = pipe {
                 self.by_pipe.remove(&pipe);
             }
-            away.push(Away { id: seat.id.clone(), since: silent.at, pipe });
+            away.push(Away { id: seat.id.clone(), since: seat.heard, pipe });
         }
         let ended: Vec<SessionId> =
             self.by_sid.iter().filter(|(_, seat)| seat.ends <= now).map(|(sid, _)| *sid).collect();
@@ -282,7 +272,7 @@ impl Seats {
         if let Some(seat) = self.by_sid.get_mut(&sid) {
             seat.ends = seat.ends.min(now + RETIRE);
             if let Some(standing) = seat.standing.take() {
-                let _ = standing.poke.try_send(Poke::Replaced);
+                let _ = standing.try_send(Poke::Replaced);
             }
             seat.answered = None;
         }
@@ -302,6 +292,12 @@ impl Seats {
 }
 
 impl Seat {
+    /// True when it was answered and has given no sign of life for as long as it had.
+    fn is_silent(&self, now: Instant) -> bool {
+        self.answered
+            .is_some_and(|answered| now.saturating_duration_since(answered.at.max(self.heard)) > answered.patience)
+    }
+
     /// Dropping the sender of a standing request ends it without an answer.
     fn leave(&mut self) {
         self.pipe = None;
@@ -354,7 +350,7 @@ mod tests {
         assert_eq!(seats.closed(PipeId(1)).as_deref(), Some("web1"));
         assert!(!seats.is_connected("web1"));
         let (frame, _) = minion.request(b"x");
-        assert!(seats.open(minion.id, &frame, PipeId(2)).is_some());
+        assert!(seats.open(minion.id, &frame, PipeId(2), now).is_some());
         assert!(seats.is_connected("web1"));
         assert_eq!(seats.closed(PipeId(1)), None, "the old connection is nobody's");
     }
@@ -364,7 +360,7 @@ mod tests {
         let (mut seats, now) = (Seats::default(), Instant::now());
         let (minion, master) = session();
         seats.seat(new_seat(master, 1, 1), now);
-        let poke = seats.stand(minion.id, now).unwrap();
+        let poke = seats.stand(minion.id).unwrap();
         assert!(seats.sweep(now + Duration::from_secs(60)).is_empty(), "a request stands");
         seats.poke("web1", Poke::Look);
         assert_eq!(poke.try_recv(), Ok(Poke::Look));
@@ -380,7 +376,7 @@ mod tests {
         let (mut seats, now) = (Seats::default(), Instant::now());
         let (minion, master) = session();
         seats.seat(new_seat(master, 1, 1), now);
-        let poke = seats.stand(minion.id, now).unwrap();
+        let poke = seats.stand(minion.id).unwrap();
         let ids = [Id::from("web1"), Id::from("nobody")];
         seats.probe(&ids, now + Duration::from_secs(1));
         assert!(poke.try_recv().is_err(), "it has just shown that it lives");
@@ -388,7 +384,20 @@ mod tests {
         seats.probe(&ids, probed);
         assert_eq!(poke.try_recv(), Ok(Poke::Probe));
         seats.answered(minion.id, PROBE_PATIENCE, probed);
+        assert_eq!(seats.sweep(probed + PROBE_PATIENCE).len(), 0);
         assert_eq!(seats.sweep(now + Duration::from_secs(5)).len(), 1);
+    }
+
+    #[test]
+    fn who_returns_lives_even_if_it_does_not_stand() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (mut minion, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        let later = now + Duration::from_secs(4);
+        let (frame, _) = minion.request(b"a return");
+        assert!(seats.open(minion.id, &frame, PipeId(1), later).is_some());
+        assert!(seats.sweep(later + STAND_AGAIN).is_empty());
+        assert_eq!(seats.sweep(later + STAND_AGAIN * 2).len(), 1);
     }
 
     #[test]
@@ -399,7 +408,7 @@ mod tests {
         let (second, master) = session();
         assert_eq!(seats.seat(new_seat(master, 1, 1), now), None);
         let (frame, _) = first.request(b"a return under way");
-        assert!(seats.open(first.id, &frame, PipeId(1)).is_some());
+        assert!(seats.open(first.id, &frame, PipeId(1), now).is_some());
         assert!(!seats.is_current(first.id) && seats.is_current(second.id));
         let (third, master) = session();
         assert_eq!(seats.seat(new_seat(master, 2, 7), now), Some(PipeId(1)));

@@ -16,7 +16,13 @@ struct Stranger {
     address: Option<IpAddr>,
     since: Instant,
     turn: u64,
-    half_open: Option<(AwaitingM3, Instant)>,
+}
+
+/// A handshake that has begun on a connection.
+enum HalfOpen {
+    /// Its first message is being answered.
+    Greeted,
+    Awaiting(Box<AwaitingM3>, Instant),
 }
 
 /// The connections that have shown no session yet, oldest first.
@@ -26,8 +32,8 @@ pub struct Strangers {
     by_age: BTreeMap<u64, PipeId>,
     per_address: HashMap<IpAddr, usize>,
     turn: u64,
-    /// Handshakes of connections that have a session already: they renew it.
-    renewing: HashMap<PipeId, (AwaitingM3, Instant)>,
+    /// At most one a connection, and not of strangers alone: a minion renews its session on the connection that it has.
+    half_open: HashMap<PipeId, HalfOpen>,
 }
 
 impl Strangers {
@@ -55,7 +61,7 @@ impl Strangers {
         if let Some(address) = address {
             *self.per_address.entry(address).or_default() += 1;
         }
-        self.by_pipe.insert(peer.pipe, Stranger { address, since: now, turn: self.turn, half_open: None });
+        self.by_pipe.insert(peer.pipe, Stranger { address, since: now, turn: self.turn });
         goes
     }
 
@@ -75,19 +81,39 @@ impl Strangers {
         }
     }
 
-    /// Keeps the half-open handshake of a connection, in place of an earlier one.
-    pub fn begin(&mut self, pipe: PipeId, handshake: AwaitingM3, now: Instant) {
-        match self.by_pipe.get_mut(&pipe) {
-            Some(stranger) => stranger.half_open = Some((handshake, now)),
-            None => drop(self.renewing.insert(pipe, (handshake, now))),
+    /// The connection is gone, and with it what was begun on it.
+    pub fn closed(&mut self, pipe: PipeId) {
+        self.leave(pipe);
+        self.half_open.remove(&pipe);
+    }
+
+    /// Whether a handshake may be begun on this connection: one at a time. Who sends a second first message before the
+    /// answer to the first has come is no minion.
+    pub fn greet(&mut self, pipe: PipeId) -> bool {
+        !matches!(self.half_open.insert(pipe, HalfOpen::Greeted), Some(HalfOpen::Greeted))
+    }
+
+    /// The first message was answered: with a handshake, or with none to go on with.
+    pub fn greeted(&mut self, pipe: PipeId, handshake: Option<AwaitingM3>, now: Instant) {
+        // A connection that has closed meanwhile is not here any more.
+        let Some(half_open) = self.half_open.get_mut(&pipe) else {
+            return;
+        };
+        match handshake {
+            Some(handshake) => *half_open = HalfOpen::Awaiting(Box::new(handshake), now),
+            None => drop(self.half_open.remove(&pipe)),
         }
     }
 
     /// Takes the half-open handshake of a connection: it is used once.
     pub fn take(&mut self, pipe: PipeId, now: Instant) -> Option<AwaitingM3> {
-        let of_stranger = self.by_pipe.get_mut(&pipe).and_then(|stranger| stranger.half_open.take());
-        let (handshake, since) = of_stranger.or_else(|| self.renewing.remove(&pipe))?;
-        (now - since <= HALF_OPEN).then_some(handshake)
+        match self.half_open.remove(&pipe)? {
+            HalfOpen::Awaiting(handshake, since) => (now - since <= HALF_OPEN).then_some(*handshake),
+            greeted => {
+                self.half_open.insert(pipe, greeted);
+                None
+            }
+        }
     }
 
     /// A stranger that knocks again may stay on: it waits for an admin.
@@ -97,15 +123,8 @@ impl Strangers {
         }
     }
 
-    /// The connection is gone.
-    pub fn closed(&mut self, pipe: PipeId) {
-        self.leave(pipe);
-        self.renewing.remove(&pipe);
-    }
-
     /// Those whose time is over.
     pub fn sweep(&mut self, now: Instant) -> Vec<PipeId> {
-        self.renewing.retain(|_, (_, since)| now - *since <= HALF_OPEN);
         let over: Vec<PipeId> = self
             .by_pipe
             .iter()
@@ -115,6 +134,10 @@ impl Strangers {
         for pipe in &over {
             self.leave(*pipe);
         }
+        self.half_open.retain(|_, half_open| match half_open {
+            HalfOpen::Greeted => true,
+            HalfOpen::Awaiting(_, since) => now - *since <= HALF_OPEN,
+        });
         over
     }
 }
@@ -122,6 +145,8 @@ impl Strangers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::Identity;
+    use crate::wire::handshake;
 
     fn peer(pipe: u64, address: &str) -> Peer {
         Peer { pipe: PipeId(pipe), address: address.parse().ok(), uid: None }
@@ -144,18 +169,29 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_with_a_session_may_shake_hands_again() {
-        crate::wire::seal::start().unwrap();
+    fn a_handshake_is_begun_once_at_a_time_by_anybody() {
         let (mut strangers, now) = (Strangers::default(), Instant::now());
-        let (_, m1) = crate::wire::handshake::greet();
-        let half_open = || crate::wire::handshake::answer(&m1, &crate::keys::Identity::generate(), None).unwrap().0;
+        assert!(strangers.greet(PipeId(1)));
+        assert!(!strangers.greet(PipeId(1)));
+        strangers.greeted(PipeId(1), None, now);
+        assert!(strangers.greet(PipeId(1)));
+        strangers.closed(PipeId(1));
+        strangers.greeted(PipeId(1), None, now);
+        assert!(strangers.half_open.is_empty());
+    }
+
+    #[test]
+    fn a_minion_that_is_no_stranger_may_renew_its_session() {
+        let (mut strangers, now) = (Strangers::default(), Instant::now());
         strangers.enter(peer(1, "192.0.2.1"), 0, now);
         strangers.leave(PipeId(1));
-        strangers.begin(PipeId(1), half_open(), now);
+        assert!(strangers.greet(PipeId(1)));
+        let (_, m1) = handshake::greet();
+        let (awaiting, _) = handshake::answer(&m1, &Identity::generate(), None).unwrap();
+        strangers.greeted(PipeId(1), Some(awaiting), now);
+        // Its other requests go on meanwhile.
+        strangers.leave(PipeId(1));
         assert!(strangers.take(PipeId(1), now).is_some());
-        assert!(strangers.take(PipeId(1), now).is_none(), "it is used once");
-        strangers.begin(PipeId(1), half_open(), now);
-        strangers.closed(PipeId(1));
         assert!(strangers.take(PipeId(1), now).is_none());
     }
 

@@ -1,10 +1,11 @@
 //! Results that the master has not acknowledged yet: a file each, in `<cachedir>/spool`.
 //!
-//! Whoever ends a job (the daemon, or a worker that outlives it) renames the result into place; it is removed when the
-//! master has it on disk. No fsync: a kill loses nothing, and after a crash of the host nothing is offered again. The
+//! Whoever ends a job (the daemon, or a worker that outlives it) puts its result here in one step: as a second name of
+//! the job's own file, or as a file of its own where there is none. It is removed when the master has it on disk. No fsync: a kill loses nothing, and after a crash of the host nothing is offered again. The
 //! spool is bounded in number, size and age, and says so when it drops something.
 
 use crate::exec::jid::Jid;
+use crate::exec::jobs::Jobs;
 use crate::wire::cbor;
 use crate::wire::message::Return;
 use std::fs;
@@ -16,6 +17,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, Debug)]
 pub struct Spool {
     folder: PathBuf,
+    jobs: Jobs,
 }
 
 /// Bounds of a spool.
@@ -32,14 +34,18 @@ impl Spool {
     pub fn open(cachedir: &Path) -> io::Result<Spool> {
         let folder = cachedir.join("spool");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        Ok(Spool { folder })
+        Ok(Spool { folder, jobs: Jobs::new(cachedir) })
     }
 
     /// Puts a result in place, whole.
     pub fn put(&self, jid: &Jid, ret: &Return) -> io::Result<()> {
+        let result = cbor::encode(ret);
+        if self.jobs.put_result(jid, &result, &self.path(jid))? {
+            return Ok(());
+        }
         let beside = self.folder.join(format!(".{jid}.{}", std::process::id()));
         let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-        file.write_all(&cbor::encode(ret))?;
+        file.write_all(&result)?;
         fs::rename(&beside, self.path(jid))
     }
 
@@ -51,7 +57,12 @@ impl Spool {
     pub fn take(&self, jid: &Jid) -> Option<Return> {
         let path = self.path(jid);
         let bytes = fs::read(&path).ok()?;
-        match cbor::decode(&bytes) {
+        if bytes.is_empty() {
+            // The master has it; only its removal was interrupted.
+            self.remove(jid);
+            return None;
+        }
+        match cbor::decode(Jobs::result_in(&bytes)) {
             Ok(ret) => Some(ret),
             Err(error) => {
                 log::error!("{} is not a result: {error}", path.display());
@@ -60,7 +71,11 @@ impl Spool {
         }
     }
 
+    /// Emptied first: a job whose file is described and has no result here would count as left behind.
     pub fn remove(&self, jid: &Jid) {
+        if let Err(error) = self.jobs.finish(jid) {
+            log::warn!("job {jid} cannot be marked as finished: {error}");
+        }
         let _ = fs::remove_file(self.path(jid));
     }
 

@@ -64,7 +64,7 @@ impl Freshness {
             return None;
         }
         let (asked, _) = self.anchors.iter().rev().find(|(_, at)| *at < seq)?;
-        if now.saturating_sub(*asked) > STALE {
+        if is_stale(*asked, now) {
             return None;
         }
         self.seen = seq;
@@ -109,11 +109,10 @@ impl Minion {
             self.freshness.borrow_mut().begin(news.id, news.key);
         }
         self.freshness.borrow_mut().anchor(asked, work.seq);
-        // A machine that was suspended meanwhile would run what nobody waits for any more.
-        let age = boot_time().saturating_sub(asked);
+        let now = boot_time();
         for job in work.jobs {
-            if age > STALE {
-                log::warn!("job {} is not run: it may be {} s old", job.jid, age.as_secs());
+            if is_stale(asked, now) {
+                log::warn!("job {} is not run: it may be {} s old", job.jid, now.saturating_sub(asked).as_secs());
                 continue;
             }
             self.take(job);
@@ -168,6 +167,12 @@ impl Minion {
     }
 }
 
+/// Whether what was made after `asked` may be too old to run: a machine that was suspended meanwhile would run what
+/// nobody waits for any more.
+fn is_stale(asked: Duration, now: Duration) -> bool {
+    now.saturating_sub(asked) > STALE
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +197,13 @@ mod tests {
         freshness.anchor(at(180), 6);
         assert_eq!(freshness.admit([1; 8], 6, at(191)), None, "the newer anchor says nothing of it");
         assert!(freshness.admit([1; 8], 7, at(191)).is_some());
+    }
+
+    #[test]
+    fn what_was_handed_over_before_a_suspension_is_stale_after_it() {
+        assert!(!is_stale(at(100), at(190)));
+        assert!(is_stale(at(100), at(191)));
+        assert!(!is_stale(at(100), at(99)), "a clock that has gone back says nothing");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Minion;
 use super::execute::{World, execute, is_inline};
-use super::worker::{self, Ended, finish, without_result};
+use super::worker::{self, Ended, without_result};
 use crate::exec::NoMaster;
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
@@ -112,7 +112,7 @@ impl Minion {
     }
 
     fn keep(&self, jid: &Jid, ret: &Return) {
-        if let Err(error) = finish(&self.background.borrow().cachedir, jid, ret) {
+        if let Err(error) = self.spool.put(jid, ret) {
             log::error!("the result of job {jid} is not on disk ({error}): it is lost if this daemon ends now");
         }
     }
@@ -134,10 +134,6 @@ impl Minion {
             log::error!("the master does not take the return of job {jid}: {why}");
             let notice = not_taken(ret, &why);
             let _ = self.channel.ask_until_answered(&Ask::Return(Box::new(notice))).await;
-        }
-        // A worker that was killed between its result and this left the job described: it would count as left behind.
-        if let Err(error) = self.jobs.finish(&jid) {
-            log::warn!("job {jid} cannot be marked as finished: {error}");
         }
         self.spool.remove(&jid);
         self.taken.borrow_mut().remove(&jid);

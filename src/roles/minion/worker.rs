@@ -9,7 +9,7 @@ use super::spool::Spool;
 use crate::exec::context::Master;
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
-use crate::exec::jobs::{Jobs, Lock};
+use crate::exec::jobs::Lock;
 use crate::exec::{Fault, NoMaster};
 use crate::roles::logging;
 use crate::roles::minion::local::MinionSocket;
@@ -19,7 +19,7 @@ use crate::wire::value::Map;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -118,13 +118,9 @@ fn work() -> Result<(), String> {
         cancelled: &AtomicBool::new(false),
     };
     let ret = execute(&world, &order.job);
-    finish(&order.cachedir, &jid, &ret).map_err(|error| format!("the result of job {jid} cannot be written: {error}"))
-}
-
-/// Puts the result of a job where it is safe, then gives the job up.
-pub fn finish(cachedir: &Path, jid: &Jid, ret: &Return) -> std::io::Result<()> {
-    Spool::open(cachedir)?.put(jid, ret)?;
-    Jobs::new(cachedir).finish(jid)
+    Spool::open(&order.cachedir)
+        .and_then(|spool| spool.put(&jid, &ret))
+        .map_err(|error| format!("the result of job {jid} cannot be written: {error}"))
 }
 
 /// The return of a job whose worker ended without one.
