@@ -32,13 +32,14 @@ fn held(pid: u32) -> Held {
     }
 }
 
-/// Threads of a pool come and go, and an allocator keeps a little: what grows with the rounds is far above this.
+/// Threads of a pool come and go, an allocator keeps a little, the database fills its cache of pages (2 MiB) and finished
+/// jobs stay for some seconds: what grows with the rounds of a long run is far above this.
 fn assert_flat(what: &str, first: Held, last: Held, rounds: usize) {
     println!("{what}: {first:?}, after {rounds} rounds {last:?}");
     assert!(last.handles <= first.handles + 4, "{what} keeps handles: {first:?}, after {rounds} rounds {last:?}");
     assert!(last.threads <= first.threads + 4, "{what} keeps threads: {first:?}, after {rounds} rounds {last:?}");
     assert!(
-        last.memory_kib <= first.memory_kib + first.memory_kib / 5 + 1024,
+        last.memory_kib <= first.memory_kib + first.memory_kib / 5 + 4096,
         "{what} keeps memory: {first:?}, after {rounds} rounds {last:?}"
     );
 }

@@ -55,7 +55,7 @@ pub struct Function {
 /// Where a daemon may run a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// On a thread of the daemon: short, pure, touches no host state and cannot block.
+    /// In the daemon itself: bounded in time, pure, touches no host state and cannot block.
     Inline,
     /// In a process of its own, which can be killed and gives its memory back.
     Worker,

@@ -29,7 +29,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as Turn, Poll, Waker};
 use std::time::Duration;
@@ -610,6 +610,8 @@ async fn resolve(host: String, port: u16, family: Family) -> Result<SocketAddr, 
 pub struct Publisher {
     frames: Sender<Vec<u8>>,
     socket: Socket,
+    /// How many listen. Counted before they can: who connects now misses nothing that is published from now on.
+    listeners: Arc<AtomicUsize>,
 }
 
 /// How many publications may wait for a slow subscriber.
@@ -632,6 +634,15 @@ impl Publisher {
     fn listen(url: &str, buffer: i32, keepalive: Keepalive) -> Result<Publisher, LinkError> {
         let socket = socket(Protocol::Pub0)?;
         socket.set_opt::<SendBufferSize>(buffer).map_err(unreachable)?;
+        let listeners = Arc::new(AtomicUsize::new(0));
+        let counted = listeners.clone();
+        socket
+            .pipe_notify(move |_, event| match event {
+                PipeEvent::AddPre => drop(counted.fetch_add(1, Ordering::Relaxed)),
+                PipeEvent::RemovePost => drop(counted.fetch_sub(1, Ordering::Relaxed)),
+                _ => {}
+            })
+            .map_err(unreachable)?;
         start_listener(&socket, url, keepalive)?;
         let (sender, frames) = unbounded::<Vec<u8>>();
         let sending = socket.clone();
@@ -644,11 +655,18 @@ impl Publisher {
                 }
             })
             .map_err(|error| LinkError::Unreachable(error.to_string()))?;
-        Ok(Publisher { frames: sender, socket })
+        Ok(Publisher { frames: sender, socket, listeners })
+    }
+
+    /// True when nobody listens: then nothing has to be made for them.
+    pub fn is_alone(&self) -> bool {
+        self.listeners.load(Ordering::Relaxed) == 0
     }
 
     pub fn publish(&self, frame: Vec<u8>) {
-        let _ = self.frames.try_send(frame);
+        if !self.is_alone() {
+            let _ = self.frames.try_send(frame);
+        }
     }
 }
 

@@ -32,7 +32,9 @@ impl Bus {
         data.insert("_stamp", stamp_now());
         self.number.set(self.number.get() + 1);
         let event = Numbered { number: self.number.get(), tag: tag.into(), data };
-        self.publisher.publish(cbor::encode(&event));
+        if !self.publisher.is_alone() {
+            self.publisher.publish(cbor::encode(&event));
+        }
         event
     }
 }

@@ -1,13 +1,14 @@
 //! The job database: one SQLite file with Salt's tables `jids`, `salt_returns` and `salt_events`.
 //!
-//! One thread writes, in groups of what has come within a few milliseconds. A job is written before it is sent, without
-//! waiting for the disk (WAL, `synchronous = NORMAL`); a return is on the disk (`FULL`) before its minion is told. No
-//! fsync stands between a client and its answer.
+//! One thread writes, in groups of what has come meanwhile, without waiting for the disk (WAL, `synchronous = NORMAL`): a
+//! job is written before it is sent. Another thread brings the log to the disk: a return is there before its minion is
+//! told. No fsync stands between a client and its answer, nor between one job and the next.
 
 use crate::wire::message::{EndState, Job, Return};
 use crate::wire::value::{Map, Value, parse_json};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use smol::channel::{Receiver, Sender, bounded};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +16,6 @@ use std::time::Duration;
 
 /// How many writes one group takes at most.
 const GROUP: usize = 512;
-/// How long a group with returns waits for more of them.
-const GROUP_TIME: Duration = Duration::from_millis(3);
 
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS jids (jid TEXT PRIMARY KEY, load TEXT NOT NULL) WITHOUT ROWID;
@@ -49,6 +48,10 @@ impl std::fmt::Display for DatabaseError {
 
 impl std::error::Error for DatabaseError {}
 
+fn io(error: std::io::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
 /// Where the database of a master is.
 pub fn path_in(cachedir: &Path) -> PathBuf {
     cachedir.join("jobs.sqlite")
@@ -56,7 +59,7 @@ pub fn path_in(cachedir: &Path) -> PathBuf {
 
 enum Write {
     Job { job: Box<Job>, minions: Vec<String>, absent: Vec<String> },
-    Return { id: String, ret: Box<Return>, full: Map, over: Over, valid: Arc<AtomicBool> },
+    Return { id: String, ret: Box<Return>, full: Map, over: Over, closes: Closes, valid: Arc<AtomicBool> },
     End { jid: String, id: String, state: EndState },
     Close { jid: String },
     Boot { id: String, boot: String },
@@ -73,6 +76,13 @@ pub enum Over {
     GivesWay,
 }
 
+/// Whether a return is the last outcome of its job.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Closes {
+    Yes,
+    No,
+}
+
 struct Order {
     write: Write,
     done: Option<Sender<Result<(), String>>>,
@@ -81,7 +91,7 @@ struct Order {
 /// The writing end. Dropping it writes what is left and ends the thread.
 pub struct Database {
     orders: Sender<Order>,
-    thread: Option<std::thread::JoinHandle<()>>,
+    threads: Vec<std::thread::JoinHandle<()>>,
 }
 
 impl Database {
@@ -89,16 +99,26 @@ impl Database {
         let failed = |error| DatabaseError { path: path.to_owned(), error };
         let connection = Connection::open(path).map_err(failed)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
         connection.pragma_update(None, "wal_autocheckpoint", 4000).map_err(failed)?;
         connection.execute_batch(SCHEMA).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(32);
+        // The first write makes the log; it stays the same file for as long as this connection is open.
+        connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 1; COMMIT").map_err(failed)?;
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let log = File::open(&log).map_err(|error| failed(io(error)))?;
         let (orders, incoming) = smol::channel::unbounded();
-        let thread = std::thread::Builder::new()
-            .name("database".to_owned())
-            .stack_size(512 * 1024)
-            .spawn(move || write_groups(connection, incoming))
-            .map_err(|error| failed(rusqlite::Error::ToSqlConversionFailure(Box::new(error))))?;
-        Ok(Database { orders, thread: Some(thread) })
+        let (written, to_sync) = smol::channel::unbounded();
+        let start = |name: &str, work: Box<dyn FnOnce() + Send>| {
+            let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(512 * 1024);
+            thread.spawn(work).map_err(|error| failed(io(error)))
+        };
+        let threads = vec![
+            start("database", Box::new(move || write_groups(connection, incoming, written)))?,
+            start("disk", Box::new(move || sync_log(log, to_sync)))?,
+        ];
+        Ok(Database { orders, threads })
     }
 
     /// Ready when the job is written.
@@ -114,9 +134,10 @@ impl Database {
         ret: Return,
         full: Map,
         over: Over,
+        closes: Closes,
         valid: Arc<AtomicBool>,
     ) -> Result<(), String> {
-        self.order(Write::Return { id: id.to_owned(), ret: Box::new(ret), full, over, valid }).await
+        self.order(Write::Return { id: id.to_owned(), ret: Box::new(ret), full, over, closes, valid }).await
     }
 
     pub fn save_end(&self, jid: String, id: String, state: EndState) {
@@ -165,26 +186,37 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         self.orders.close();
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
 }
 
-fn write_groups(mut connection: Connection, incoming: Receiver<Order>) {
+fn write_groups(mut connection: Connection, incoming: Receiver<Order>, written: Sender<Written>) {
     while let Ok(first) = incoming.recv_blocking() {
         let mut group = vec![first];
         fill(&mut group, &incoming);
-        let lasting = group.iter().any(is_return);
-        if lasting && group.len() > 1 {
-            // Others are returning too: a moment's patience makes one fsync of many.
-            std::thread::sleep(GROUP_TIME);
-            fill(&mut group, &incoming);
+        commit(&mut connection, group, &written);
+    }
+}
+
+/// What is written and has to be on the disk before it is told.
+type Written = Vec<Sender<Result<(), String>>>;
+
+/// Brings the log to the disk for whoever waits, all at once, while the writer goes on. What stands in the log is there
+/// after a crash; before the log is overwritten, SQLite has brought its content into the database and that to the disk.
+fn sync_log(log: File, written: Receiver<Written>) {
+    while let Ok(mut waiting) = written.recv_blocking() {
+        while let Ok(more) = written.try_recv() {
+            waiting.extend(more);
         }
-        // Jobs must not wait behind the fsync of returns.
-        let (returns, others): (Vec<Order>, Vec<Order>) = group.into_iter().partition(is_return);
-        commit(&mut connection, others, "NORMAL");
-        commit(&mut connection, returns, "FULL");
+        let synced = log.sync_data().map_err(|error| error.to_string());
+        if let Err(error) = &synced {
+            log::error!("the job database cannot be brought to the disk: {error}");
+        }
+        for done in waiting {
+            let _ = done.try_send(synced.clone());
+        }
     }
 }
 
@@ -201,21 +233,26 @@ fn fill(group: &mut Vec<Order>, incoming: &Receiver<Order>) {
     }
 }
 
-fn commit(connection: &mut Connection, orders: Vec<Order>, synchronous: &str) {
-    if orders.is_empty() {
-        return;
-    }
-    let written = write_all(connection, &orders, synchronous).map_err(|error| error.to_string());
-    if let Err(error) = &written {
+fn commit(connection: &mut Connection, orders: Vec<Order>, written: &Sender<Written>) {
+    let result = write_all(connection, &orders).map_err(|error| error.to_string());
+    if let Err(error) = &result {
         log::error!("the job database cannot be written: {error}");
     }
-    for done in orders.into_iter().filter_map(|order| order.done) {
-        let _ = done.try_send(written.clone());
+    let mut to_disk = Vec::new();
+    for order in orders {
+        let lasting = is_return(&order) && result.is_ok();
+        match order.done {
+            Some(done) if lasting => to_disk.push(done),
+            Some(done) => drop(done.try_send(result.clone())),
+            None => {}
+        }
+    }
+    if !to_disk.is_empty() {
+        let _ = written.try_send(to_disk);
     }
 }
 
-fn write_all(connection: &mut Connection, orders: &[Order], synchronous: &str) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "synchronous", synchronous)?;
+fn write_all(connection: &mut Connection, orders: &[Order]) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     for order in orders {
         write(&transaction, &order.write)?;
@@ -237,7 +274,10 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             Ok(())
         }
         Write::Return { valid, .. } if !valid.load(Ordering::Acquire) => Ok(()),
-        Write::Return { id, ret, full, over, .. } => {
+        Write::Return { id, ret, full, over, closes, .. } => {
+            if *closes == Closes::Yes {
+                close_job(connection, &ret.jid)?;
+            }
             let verb = match over {
                 Over::Replaces => "INSERT OR REPLACE",
                 Over::GivesWay => "INSERT OR IGNORE",
@@ -267,9 +307,7 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             let sql = "DELETE FROM halite_ends WHERE jid = ? AND id = ?";
             connection.prepare_cached(sql)?.execute(params![ret.jid, id]).map(drop)
         }
-        Write::Close { jid } => {
-            connection.prepare_cached("DELETE FROM halite_open WHERE jid = ?")?.execute([jid]).map(drop)
-        }
+        Write::Close { jid } => close_job(connection, jid),
         Write::End { jid, id, state } => save_end(connection, jid, id, *state),
         Write::Boot { id, boot } => {
             let sql = "INSERT INTO halite_minions (id, boot) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET boot = ?2";
@@ -292,6 +330,10 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
         }
         Write::ForgetMinion { id } => connection.execute("DELETE FROM halite_minions WHERE id = ?", [id]).map(drop),
     }
+}
+
+fn close_job(connection: &Connection, jid: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM halite_open WHERE jid = ?")?.execute([jid]).map(drop)
 }
 
 fn save_end(connection: &Connection, jid: &str, id: &str, state: EndState) -> rusqlite::Result<()> {
@@ -533,7 +575,10 @@ mod tests {
                 success: true,
                 ..Return::default()
             };
-            database.save_return("a", ret, Map::from_iter([("return", true)]), Over::Replaces, valid()).await.unwrap();
+            database
+                .save_return("a", ret, Map::from_iter([("return", true)]), Over::Replaces, Closes::No, valid())
+                .await
+                .unwrap();
             database.save_end("20260101000000000001".to_owned(), "b".to_owned(), EndState::Lost);
         });
         drop(database);
@@ -559,7 +604,7 @@ mod tests {
         smol::block_on(async {
             database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
             for jid in ["20260101000000000001", "20260101000000000002"] {
-                database.save_return("a", ret(jid), Map::new(), Over::Replaces, valid()).await.unwrap();
+                database.save_return("a", ret(jid), Map::new(), Over::Replaces, Closes::No, valid()).await.unwrap();
             }
         });
         drop(database);
@@ -592,7 +637,7 @@ mod tests {
             database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
             database.save_end("20260101000000000001".to_owned(), "a".to_owned(), EndState::Lost);
             let ret = Return { jid: "20260101000000000001".to_owned(), ..Return::default() };
-            database.save_return("a", ret, Map::new(), Over::Replaces, valid()).await.unwrap();
+            database.save_return("a", ret, Map::new(), Over::Replaces, Closes::No, valid()).await.unwrap();
         });
         drop(database);
         assert!(Archive::open(&path).unwrap().unwrap().ends("20260101000000000001").unwrap().is_empty());

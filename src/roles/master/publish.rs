@@ -1,7 +1,7 @@
 //! How a job begins and how its returns come in.
 
 use super::Master;
-use super::database::{self, Archive, Over};
+use super::database::{self, Archive, Closes, Over};
 use super::jobs::{Ended, Id, Received, Way};
 use super::seats::Poke;
 use crate::exec::jid::Jid;
@@ -144,17 +144,14 @@ impl Master {
         let mut full = full_return(&id, &ret);
         let saved = if received == Received::Again {
             // Told before, but the first one may still be on its way to the disk, or have failed to get there.
-            self.database.save_return(&id, ret, full, Over::GivesWay, valid).await
+            self.database.save_return(&id, ret, full, Over::GivesWay, Closes::No, valid).await
         } else {
             if received == Received::Late {
                 full.insert("late", true);
             }
             let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
-            // In this order: a master that ends in between finds the job open, and looks.
-            let jid = ret.jid.clone();
-            let saved = self.database.save_return(&id, ret, event.data, Over::Replaces, valid).await;
-            self.close_if_finished(&jid);
-            saved
+            let closes = if self.jobs.borrow().is_finished(&ret.jid) { Closes::Yes } else { Closes::No };
+            self.database.save_return(&id, ret, event.data, Over::Replaces, closes, valid).await
         };
         // Its key may have been deleted while the disk was busy: then it is told nothing.
         self.seats.borrow().at(sid)?;

@@ -69,19 +69,17 @@ impl Minion {
 
     async fn work(self: Rc<Self>, jid: Jid, job: Job, lock: Lock) {
         if is_inline(&job) {
+            // Right here: such a function is over sooner than another thread would begin.
             let background = self.background.borrow().clone();
-            let ret = smol::unblock(move || {
-                let world = World {
-                    host: &Machine,
-                    master: &NoMaster,
-                    grains: &background.grains,
-                    pillar: &background.pillar,
-                    opts: &background.opts,
-                    cancelled: &AtomicBool::new(false),
-                };
-                execute(&world, &job)
-            });
-            let ret = ret.await;
+            let world = World {
+                host: &Machine,
+                master: &NoMaster,
+                grains: &background.grains,
+                pillar: &background.pillar,
+                opts: &background.opts,
+                cancelled: &AtomicBool::new(false),
+            };
+            let ret = execute(&world, &job);
             self.keep(&jid, &ret);
             drop(lock);
             return self.deliver(jid, ret).await;
