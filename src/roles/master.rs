@@ -285,8 +285,8 @@ impl Master {
                     log::error!("accepted keys are not on the disk: {error}");
                     self.unsettled.set(true);
                 }
-            }
-            if self.store.changed(&self.stamp.borrow().clone()) {
+            } else if self.store.changed(&self.stamp.borrow().clone()) {
+                // Not while keys are accepted by rule: it would be for our own changes, and reads every key.
                 self.reload_keys();
             }
             if self.settings.presence_events == Events::On {
