@@ -17,7 +17,10 @@ use halite::wire::session::{Session, SessionId};
 use halite::wire::value::{Map, Value, parse_json};
 use std::path::Path;
 
-pub const DECODERS: &[(&str, fn(&[u8]))] = &[
+/// A name, and what is done with bytes under it.
+pub type Decoder = (&'static str, fn(&[u8]));
+
+pub const DECODERS: &[Decoder] = &[
     ("cbor", messages),
     ("config", configuration),
     ("handshake", handshake),
@@ -91,7 +94,7 @@ fn messages(bytes: &[u8]) {
     let _ = cbor::decode::<Return>(bytes);
     if let Ok(value) = cbor::decode::<Value>(bytes) {
         let _ = (value.repr(), value.to_json(), yaml::dump(&value));
-        assert_eq!(cbor::decode::<Value>(&cbor::encode(&value)).is_ok(), true);
+        assert!(cbor::decode::<Value>(&cbor::encode(&value)).is_ok());
     }
 }
 

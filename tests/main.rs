@@ -20,5 +20,9 @@ mod programs;
 mod proxy;
 /// Runners, and calls on the minion itself.
 mod run;
+/// What somebody on the wire sees.
+mod secrecy;
+/// Long lives.
+mod soak;
 /// Peers that mean no good, or of which there are two.
 mod strangers;

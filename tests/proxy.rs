@@ -18,6 +18,8 @@ struct Shared {
     silent: AtomicBool,
     ended: AtomicBool,
     open: Mutex<Vec<TcpStream>>,
+    /// All that went through, in either direction.
+    seen: Mutex<Vec<u8>>,
 }
 
 impl Proxy {
@@ -34,6 +36,7 @@ impl Proxy {
             silent: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             open: Mutex::default(),
+            seen: Mutex::default(),
         });
         let serving = shared.clone();
         std::thread::spawn(move || {
@@ -54,6 +57,11 @@ impl Proxy {
         for stream in self.shared.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
+    }
+
+    /// What somebody on the wire has seen so far.
+    pub fn seen(&self) -> Vec<u8> {
+        self.shared.seen.lock().unwrap().clone()
     }
 
     /// Keeps every connection open and forwards nothing, not even an end.
@@ -102,6 +110,7 @@ impl Shared {
             while self.silent.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(2));
             }
+            self.seen.lock().unwrap().extend_from_slice(&buffer[..length]);
             if length == 0 || to.write_all(&buffer[..length]).is_err() {
                 break;
             }

@@ -98,8 +98,6 @@ struct Known {
     events: Option<(Bytes<16>, u64)>,
 }
 
-/// Jobs that are older than this when a master starts are left as they are: their minions have forgotten them too.
-const OPEN_FOR: Duration = Duration::from_secs(86_400);
 /// An epoch lasts a day at most.
 const EPOCH_TIME: Duration = Duration::from_secs(86_400);
 
@@ -179,8 +177,7 @@ impl Master {
         }
         drop(minions);
         let now = SystemTime::now();
-        let since = Jid::at(now - OPEN_FOR);
-        for unfinished in archive.unfinished(since.as_str()).map_err(text)? {
+        for unfinished in archive.unfinished().map_err(text)? {
             let begun = Jid::parse(&unfinished.job.jid).ok().and_then(|jid| jid.time());
             let age = begun.and_then(|begun| now.duration_since(begun).ok()).unwrap_or_default();
             let open: Vec<Id> = unfinished.open.iter().map(|id| Id::from(id.as_str())).collect();

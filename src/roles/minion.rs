@@ -15,6 +15,8 @@ mod supervisor;
 mod work;
 pub mod worker;
 
+use crate::exec::grains;
+use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::jobs::{Jobs, boot_id};
 use crate::keys::Identity;
@@ -49,7 +51,8 @@ pub struct Minion {
     /// Jobs that were taken and whose return is not acknowledged.
     taken: RefCell<BTreeSet<Jid>>,
     freshness: RefCell<Freshness>,
-    background: Arc<worker::Background>,
+    /// What jobs are given; replaced whole when the grains are refreshed.
+    background: RefCell<Arc<worker::Background>>,
     events: Sender<Event>,
     max_event_size: usize,
     /// Somebody on this host wants the daemon to start anew.
@@ -77,13 +80,13 @@ impl Minion {
             spool: Spool::open(&settings.cachedir).map_err(text)?,
             taken: RefCell::default(),
             freshness: RefCell::default(),
-            background: Arc::new(worker::Background {
+            background: RefCell::new(Arc::new(worker::Background {
                 cachedir: settings.cachedir.clone(),
                 sock_dir: settings.sock_dir.clone(),
                 opts: settings.opts,
                 grains: settings.grains,
                 pillar: Map::new(),
-            }),
+            })),
             events,
             max_event_size: settings.max_event_size,
             restarts: bounded(1),
@@ -126,12 +129,40 @@ impl Minion {
         })
     }
 
-    /// Tells each master that it meets who is there: grains first, then the start.
+    /// Tells the grains to each master that it meets, and that the minion has started.
     async fn introduce(self: Rc<Self>) {
-        let grains = Ask::Grains(self.background.grains.as_ref().clone());
+        let mut told = self.channel.ready().await.master;
+        self.send_grains().await;
+        self.tell_start();
+        loop {
+            let met = self.channel.ready().await.master;
+            if met != told {
+                told = met;
+                self.send_grains().await;
+                self.tell_start();
+            }
+            self.channel.another_session().await;
+        }
+    }
+
+    async fn send_grains(&self) {
+        let grains = Ask::Grains(self.background.borrow().grains.as_ref().clone());
         if let Err(error) = self.channel.ask_until_answered(&grains).await {
             log::error!("the grains cannot be sent: {error}");
         }
+    }
+
+    /// Looks at the machine anew: what a job finds, and what the master targets by, is what is now.
+    async fn refresh_grains(self: Rc<Self>) {
+        let opts = self.background.borrow().opts.clone();
+        let mut grains = smol::unblock(move || grains::collect(&Machine, &opts)).await;
+        grains.insert("id", self.id.as_str());
+        let background = worker::Background { grains: Arc::new(grains), ..self.background.borrow().as_ref().clone() };
+        *self.background.borrow_mut() = Arc::new(background);
+        self.send_grains().await;
+    }
+
+    fn tell_start(&self) {
         let text =
             format!("Minion {} started at {}", self.id, jiff::ZonedDateTime::now().strftime("%a %b %e %H:%M:%S %Y"));
         for tag in ["minion_start".to_owned(), format!("salt/minion/{}/start", self.id)] {
@@ -192,7 +223,10 @@ impl Minion {
                 MinionAnswer::Done
             }
             MinionAsk::Tell(event) => {
-                log::info!("local event {}", event.tag);
+                match event.tag.as_str() {
+                    "grains_refresh" => self.clone().refresh_grains().await,
+                    other => log::debug!("nothing here waits for the local event {other}"),
+                }
                 MinionAnswer::Done
             }
             MinionAsk::Restart => {

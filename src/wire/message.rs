@@ -170,8 +170,6 @@ pub enum LocalAsk {
     KeysChanged {
         changes: Vec<(String, String)>,
     },
-    /// Begin a new epoch.
-    NewEpoch,
     Fire(Event),
 }
 

@@ -36,6 +36,8 @@ use std::time::Duration;
 
 /// How many requests of one connection may be under way.
 const PER_PIPE: usize = 16;
+/// The same for a program on this host, which waits for many jobs at once. A user has few connections.
+const PER_LOCAL_PIPE: usize = 512;
 /// How long a reply may take to leave.
 const SEND_TIME: Duration = Duration::from_secs(5);
 /// The longest message that a local program takes from its daemon.
@@ -167,6 +169,7 @@ pub struct Server {
 
 struct Inner {
     socket: Socket,
+    reach: Reach,
     executor: Rc<LocalExecutor<'static>>,
     service: Rc<dyn Service>,
     pipes: Pipes,
@@ -174,6 +177,13 @@ struct Inner {
     idle: Cell<usize>,
     /// Requests under way, a connection.
     busy: RefCell<HashMap<PipeId, usize>>,
+}
+
+/// Who can connect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Local,
+    Network,
 }
 
 /// What is known of each open connection. Written by NNG's threads before a request of it can be received.
@@ -223,6 +233,7 @@ impl Server {
         let news = watch_pipes(&socket, &pipes)?;
         let inner = Rc::new(Inner {
             socket,
+            reach: if url.starts_with("ipc://") { Reach::Local } else { Reach::Network },
             executor: executor.clone(),
             service,
             pipes,
@@ -255,6 +266,13 @@ impl Drop for Server {
 }
 
 impl Inner {
+    fn per_pipe(&self) -> usize {
+        match self.reach {
+            Reach::Local => PER_LOCAL_PIPE,
+            Reach::Network => PER_PIPE,
+        }
+    }
+
     fn add_context(self: Rc<Self>) {
         self.idle.set(self.idle.get() + 1);
         let executor = self.executor.clone();
@@ -292,8 +310,11 @@ impl Inner {
     }
 
     async fn answer(&self, context: &Context, operation: &mut Operation, peer: Peer, message: Message) {
-        let Some(_place) = Place::take(&self.busy, peer.pipe) else {
-            log::warn!("a peer has {PER_PIPE} requests under way and reads no reply: its connection is closed");
+        let Some(_place) = Place::take(&self.busy, peer.pipe, self.per_pipe()) else {
+            log::warn!(
+                "a peer has {} requests under way and reads no reply: its connection is closed",
+                self.per_pipe()
+            );
             return self.pipes.close(peer.pipe);
         };
         let frame = message.as_slice().to_vec();
@@ -319,10 +340,10 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn take(busy: &'a RefCell<HashMap<PipeId, usize>>, pipe: PipeId) -> Option<Place<'a>> {
+    fn take(busy: &'a RefCell<HashMap<PipeId, usize>>, pipe: PipeId, most: usize) -> Option<Place<'a>> {
         let mut counts = busy.borrow_mut();
         let count = counts.entry(pipe).or_default();
-        if *count >= PER_PIPE {
+        if *count >= most {
             return None;
         }
         *count += 1;
@@ -884,7 +905,7 @@ mod tests {
             let _server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
             let greedy = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
             let asked: Vec<_> =
-                (0..PER_PIPE + 1).map(|_| executor.spawn(greedy.request(b"silence".to_vec()))).collect();
+                (0..PER_LOCAL_PIPE + 1).map(|_| executor.spawn(greedy.request(b"silence".to_vec()))).collect();
             greedy.closed().await;
             let honest = Connection::local(&path, Duration::from_secs(5)).await.unwrap();
             assert_eq!(honest.request(b"x".to_vec()).await, Ok(b"x".to_vec()));

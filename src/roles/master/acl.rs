@@ -105,6 +105,11 @@ impl Caller<'_> {
         }
     }
 
+    /// Whether a job of this user may be looked at: one's own; root and the master's user see all.
+    pub fn may_see(&self, user: Option<&str>) -> bool {
+        self.owner || user.is_none_or(|user| user == self.name)
+    }
+
     /// The name that a job carries.
     pub fn job_user(&self, publish: &Publish) -> String {
         match &publish.sudo_user {
@@ -208,6 +213,8 @@ mod tests {
         }
         assert!(acl.caller(1000).allows(Verb::Look).is_ok());
         assert!(acl.caller(1000).allows(Verb::Own).is_err());
+        assert!(acl.caller(1000).may_see(Some("fred")) && !acl.caller(1000).may_see(Some("root")));
+        assert!(acl.caller(0).may_see(Some("fred")));
     }
 
     #[test]

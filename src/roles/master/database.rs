@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS salt_events (id INTEGER PRIMARY KEY, tag TEXT NOT NUL
 CREATE INDEX IF NOT EXISTS salt_events_tag ON salt_events (tag);
 CREATE TABLE IF NOT EXISTS halite_ends (jid TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
   PRIMARY KEY (jid, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS halite_open (jid TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS halite_minions (id TEXT PRIMARY KEY, boot TEXT, grains TEXT) WITHOUT ROWID;
 ";
 
@@ -57,6 +58,7 @@ enum Write {
     Job { job: Box<Job>, minions: Vec<String>, absent: Vec<String> },
     Return { id: String, ret: Box<Return>, full: Map, over: Over, valid: Arc<AtomicBool> },
     End { jid: String, id: String, state: EndState },
+    Close { jid: String },
     Boot { id: String, boot: String },
     Grains { id: String, grains: Map },
     Event { tag: String, data: Map, master: String },
@@ -119,6 +121,11 @@ impl Database {
 
     pub fn save_end(&self, jid: String, id: String, state: EndState) {
         self.order_quietly(Write::End { jid, id, state });
+    }
+
+    /// Every target of the job has its outcome.
+    pub fn close_job(&self, jid: &str) {
+        self.order_quietly(Write::Close { jid: jid.to_owned() });
     }
 
     pub fn save_boot(&self, id: String, boot: String) {
@@ -224,6 +231,9 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             for id in absent {
                 save_end(connection, &job.jid, id, EndState::Absent)?;
             }
+            if !minions.is_empty() {
+                connection.prepare_cached("INSERT OR IGNORE INTO halite_open VALUES (?)")?.execute([&job.jid])?;
+            }
             Ok(())
         }
         Write::Return { valid, .. } if !valid.load(Ordering::Acquire) => Ok(()),
@@ -257,6 +267,9 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             let sql = "DELETE FROM halite_ends WHERE jid = ? AND id = ?";
             connection.prepare_cached(sql)?.execute(params![ret.jid, id]).map(drop)
         }
+        Write::Close { jid } => {
+            connection.prepare_cached("DELETE FROM halite_open WHERE jid = ?")?.execute([jid]).map(drop)
+        }
         Write::End { jid, id, state } => save_end(connection, jid, id, *state),
         Write::Boot { id, boot } => {
             let sql = "INSERT INTO halite_minions (id, boot) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET boot = ?2";
@@ -274,6 +287,7 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
         Write::Prune { before } => {
             connection.execute("DELETE FROM jids WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM salt_returns WHERE jid < ?", [before])?;
+            connection.execute("DELETE FROM halite_open WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM halite_ends WHERE jid < ?", [before]).map(drop)
         }
         Write::ForgetMinion { id } => connection.execute("DELETE FROM halite_minions WHERE id = ?", [id]).map(drop),
@@ -300,6 +314,9 @@ fn load_of(job: &Job, minions: &[String]) -> Value {
     ]);
     if let Some(metadata) = &job.metadata {
         load.insert("metadata", metadata.clone());
+    }
+    if !job.extra.is_empty() {
+        load.insert("extra", job.extra.clone());
     }
     Value::Map(load)
 }
@@ -407,23 +424,13 @@ impl Archive {
         read().map_err(|error| self.failed(error))
     }
 
-    /// The jobs since this jid that have targets without an outcome.
-    pub fn unfinished(&self, since: &str) -> Result<Vec<Unfinished>, DatabaseError> {
+    /// The jobs that have targets without an outcome. A job that is closed is not looked at, so that the start of a master
+    /// does not depend on how many it keeps.
+    pub fn unfinished(&self) -> Result<Vec<Unfinished>, DatabaseError> {
         let mut unfinished = Vec::new();
-        // Counted by the database: a day has many jobs, and few are open. The absent are not among its minions, and who was
-        // killed has a return.
-        let open_jobs = "SELECT jid, load FROM jids AS job WHERE jid >= ? AND json_array_length(load, '$.Minions') >
-            (SELECT count(*) FROM salt_returns WHERE jid = job.jid)
-            + (SELECT count(*) FROM halite_ends WHERE jid = job.jid AND state = 'lost') ORDER BY jid";
-        for kept in self.rows(open_jobs, [since])? {
-            let mut open: Vec<String> = kept
-                .load
-                .at("Minions")
-                .and_then(Value::as_list)
-                .unwrap_or_default()
-                .iter()
-                .map(Value::to_text)
-                .collect();
+        let sql = "SELECT jid, load FROM jids WHERE jid IN (SELECT jid FROM halite_open) ORDER BY jid";
+        for kept in self.rows(sql, [])? {
+            let mut open = kept.minions();
             let returned = self.returns(&kept.jid)?;
             let ended = self.ends(&kept.jid)?;
             open.retain(|id| {
@@ -472,7 +479,7 @@ fn job_of(kept: &Kept) -> Job {
         ret: text("ret"),
         user: text("user"),
         metadata: kept.load.at("metadata").cloned(),
-        extra: Map::new(),
+        extra: kept.load.at("extra").and_then(Value::as_map).cloned().unwrap_or_default(),
     }
 }
 
@@ -531,7 +538,7 @@ mod tests {
         });
         drop(database);
         let archive = Archive::open(&path).unwrap().unwrap();
-        let open = archive.unfinished("2026").unwrap();
+        let open = archive.unfinished().unwrap();
         assert_eq!(
             (open.len(), open[0].open.as_slice(), &open[0].job.fun),
             (1, &["c".to_owned()][..], &Value::from("test.ping"))

@@ -25,7 +25,7 @@ pub const PUBLICATION_GRACE: Duration = Duration::from_secs(1);
 /// A connection that breaks is usually back sooner than this.
 const RETURN_TIME: Duration = Duration::from_secs(2);
 /// How long a finished job stays here for who still waits for it; afterwards the database answers.
-const KEEP_FINISHED: Duration = Duration::from_secs(120);
+const KEEP_FINISHED: Duration = Duration::from_secs(15);
 
 /// The name of a minion, shared by all who speak of it.
 pub type Id = Rc<str>;
@@ -131,6 +131,16 @@ impl Jobs {
 
     pub fn knows(&self, jid: &str) -> bool {
         self.records.contains_key(jid)
+    }
+
+    /// True when every target of the job has its outcome.
+    pub fn is_finished(&self, jid: &str) -> bool {
+        self.records.get(jid).is_some_and(|record| record.open == 0)
+    }
+
+    /// Who may look at a job beside the master's own: the user that started it.
+    pub fn user_of(&self, jid: &str) -> Option<&str> {
+        self.records.get(jid).map(|record| record.job.user.as_str())
     }
 
     /// True while some target has no outcome.
@@ -469,9 +479,9 @@ mod tests {
         world.ret();
         assert!(waiting.try_recv().is_ok());
         drop(waiting);
-        world.sweep(119);
+        world.sweep(14);
         assert!(world.jobs.knows("1"));
-        world.sweep(121);
+        world.sweep(16);
         assert!(!world.jobs.knows("1"));
     }
 

@@ -93,7 +93,7 @@ impl Master {
             LocalAsk::Wait { .. } | LocalAsk::States { .. } | LocalAsk::Expand { .. } | LocalAsk::Presence => {
                 caller.allows(Verb::Look)
             }
-            LocalAsk::KeysChanged { .. } | LocalAsk::NewEpoch | LocalAsk::Fire(_) => caller.allows(Verb::Own),
+            LocalAsk::KeysChanged { .. } | LocalAsk::Fire(_) => caller.allows(Verb::Own),
         };
         if let Err(message) = allowed {
             log::warn!("refused: {message}");
@@ -103,6 +103,11 @@ impl Master {
             LocalAsk::Publish(ask) => {
                 let user = caller.job_user(&ask);
                 self.publish(&user, *ask).await
+            }
+            LocalAsk::Wait { jid, .. } | LocalAsk::States { jid }
+                if !caller.may_see(self.jobs.borrow().user_of(&jid)) =>
+            {
+                refused(LocalFault::Denied, format!("job {jid} is another user's"))
             }
             LocalAsk::Wait { jid, seen } => self.wait(&jid, seen).await,
             LocalAsk::Presence => self.presence_answer(),
@@ -116,11 +121,6 @@ impl Master {
             }
             LocalAsk::KeysChanged { changes } => {
                 self.keys_changed(&changes);
-                LocalAnswer::Done
-            }
-            LocalAsk::NewEpoch => {
-                self.new_epoch();
-                self.fire("key", Map::from_iter([("rotate_aes_key", true)]));
                 LocalAnswer::Done
             }
             LocalAsk::Fire(Event { tag, data }) => {

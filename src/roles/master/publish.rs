@@ -130,10 +130,16 @@ impl Master {
         if let Err(error) = Jid::parse(&ret.jid) {
             return Some(Answer::Refused(error.to_string()));
         }
-        let received = self.jobs.borrow_mut().returned(&id, &ret, Instant::now());
-        if received == Received::Unknown && self.is_job_of_others(&id, &ret.jid) {
-            log::warn!("'{id}' returned job {}, which was not sent to it", ret.jid);
-            return Some(Answer::Refused("this job was not sent to this minion".to_owned()));
+        let mut received = self.jobs.borrow_mut().returned(&id, &ret, Instant::now());
+        if received == Received::Unknown {
+            match self.origin(&id, &ret.jid) {
+                Origin::Own => {}
+                Origin::Sent => received = Received::Late,
+                Origin::Others => {
+                    log::warn!("'{id}' returned job {}, which was not sent to it", ret.jid);
+                    return Some(Answer::Refused("this job was not sent to this minion".to_owned()));
+                }
+            }
         }
         let mut full = full_return(&id, &ret);
         let saved = if received == Received::Again {
@@ -144,7 +150,11 @@ impl Master {
                 full.insert("late", true);
             }
             let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
-            self.database.save_return(&id, ret, event.data, Over::Replaces, valid).await
+            // In this order: a master that ends in between finds the job open, and looks.
+            let jid = ret.jid.clone();
+            let saved = self.database.save_return(&id, ret, event.data, Over::Replaces, valid).await;
+            self.close_if_finished(&jid);
+            saved
         };
         // Its key may have been deleted while the disk was busy: then it is told nothing.
         self.seats.borrow().at(sid)?;
@@ -155,15 +165,17 @@ impl Master {
         }
     }
 
-    /// True for a job that was published, but not to this minion. A job that nobody published is one that the minion
-    /// started itself.
-    fn is_job_of_others(&self, id: &Id, jid: &str) -> bool {
+    /// Whose job it is that a minion returns and that is not open for it.
+    fn origin(&self, id: &Id, jid: &str) -> Origin {
         if self.jobs.borrow().knows(jid) {
-            return true;
+            return Origin::Others;
         }
         let kept = Archive::open(&database::path_in(&self.settings.cachedir)).ok().flatten();
-        let minions = kept.and_then(|archive| archive.job(jid).ok().flatten()).map(|job| job.minions());
-        minions.is_some_and(|minions| !minions.iter().any(|minion| minion == id.as_ref()))
+        match kept.and_then(|archive| archive.job(jid).ok().flatten()).map(|job| job.minions()) {
+            None => Origin::Own,
+            Some(minions) if minions.iter().any(|minion| minion == id.as_ref()) => Origin::Sent,
+            Some(_) => Origin::Others,
+        }
     }
 
     pub(super) fn take_piece(&self, sid: SessionId, digest: Hash, offset: u64, bytes: &[u8]) -> Answer {
@@ -189,7 +201,14 @@ impl Master {
     pub(super) fn ended(&self, ended: Vec<Ended>) {
         for end in ended {
             self.fire_end(&end.jid, &end.id, end.state.name());
-            self.database.save_end(end.jid, end.id.to_string(), end.state);
+            self.database.save_end(end.jid.clone(), end.id.to_string(), end.state);
+            self.close_if_finished(&end.jid);
+        }
+    }
+
+    fn close_if_finished(&self, jid: &str) {
+        if self.jobs.borrow().is_finished(jid) {
+            self.database.close_job(jid);
         }
     }
 
@@ -215,6 +234,15 @@ impl Master {
         let data = Map::from_iter([("jid", jid), ("id", id), ("state", state)]);
         self.fire(format!("salt/job/{jid}/end/{id}"), data);
     }
+}
+
+/// Where a job comes from that is not open (any more).
+enum Origin {
+    /// Nobody published it: its minion started it.
+    Own,
+    /// It was published to this minion.
+    Sent,
+    Others,
 }
 
 /// A return with the fields that Salt's events and job caches have.

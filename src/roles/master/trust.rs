@@ -245,5 +245,7 @@ impl Master {
             self.database.forget_minion(id.to_string());
         }
         self.new_epoch();
+        // As Salt tells it: whoever waits for it learns that what is published from now on is out of their reach.
+        self.fire("key", Map::from_iter([("rotate_aes_key", true)]));
     }
 }

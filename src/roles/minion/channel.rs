@@ -175,6 +175,16 @@ impl Channel {
         }
     }
 
+    /// Ready when another session has begun than that of now.
+    pub async fn another_session(&self) {
+        let before = self.session_number();
+        while self.session_number() == before {
+            let (sender, receiver) = bounded(1);
+            self.waiting.borrow_mut().push(sender);
+            let _ = receiver.recv().await;
+        }
+    }
+
     /// Where the session of now began; another number means another session.
     pub fn session_number(&self) -> u64 {
         self.up.borrow().as_ref().map_or(0, |up| up.generation)

@@ -158,10 +158,11 @@ impl Minion {
         let signed = publication::verify(frame, master)?;
         let key = self.freshness.borrow_mut().admit(signed.epoch, signed.seq, boot_time())?;
         let job: Job = signed.open(&key)?;
-        let nodegroups = self.background.opts.at("nodegroups").and_then(|groups| groups.as_map());
+        let background = self.background.borrow().clone();
+        let nodegroups = background.opts.at("nodegroups").and_then(|groups| groups.as_map());
         let delimiter = job.extra.str_at("delimiter").unwrap_or(target::DELIMITER);
         let target = Target::parse_with(&job.tgt_type, &job.tgt, nodegroups, delimiter).ok()?;
-        let me = target::Minion { id: &self.id, grains: &self.background.grains, pillar: &Map::new() };
+        let me = target::Minion { id: &self.id, grains: &background.grains, pillar: &Map::new() };
         target.matches(&me).then_some(job)
     }
 }

@@ -69,7 +69,7 @@ impl Minion {
 
     async fn work(self: Rc<Self>, jid: Jid, job: Job, lock: Lock) {
         if is_inline(&job) {
-            let background = self.background.clone();
+            let background = self.background.borrow().clone();
             let ret = smol::unblock(move || {
                 let world = World {
                     host: &Machine,
@@ -86,7 +86,7 @@ impl Minion {
             drop(lock);
             return self.deliver(jid, ret).await;
         }
-        let (background, jobs, of) = (self.background.clone(), self.jobs.clone(), jid.clone());
+        let (background, jobs, of) = (self.background.borrow().clone(), self.jobs.clone(), jid.clone());
         let (ended, job) = smol::unblock(move || {
             let ended = worker::run(&background, &job, &lock, |pid| {
                 let _ = jobs.update_pid(&of, pid);

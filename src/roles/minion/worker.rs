@@ -41,6 +41,7 @@ pub struct Order {
 }
 
 /// What the daemon gives to its workers.
+#[derive(Clone)]
 pub struct Background {
     pub cachedir: PathBuf,
     pub sock_dir: Option<PathBuf>,
