@@ -122,3 +122,14 @@ fn a_return_longer_than_a_message_arrives_whole() {
     let ran = fleet.salt(&["web1", "cmd.run", "head -c 3000000 /dev/zero | tr '\\0' x", "--out=txt"]);
     assert_eq!((ran.code, ran.out.len()), (0, "web1: ".len() + 3_000_000 + 1), "{}", ran.err);
 }
+
+#[test]
+fn many_jobs_run_at_once_on_one_minion() {
+    let fleet = Fleet::start(&["web1"]);
+    let jids: Vec<String> = (0..60).map(|_| start_job(&fleet, "web1", &["cmd.run", "sleep 2; echo done"])).collect();
+    let threads = std::fs::read_dir(format!("/proc/{}/task", fleet.pid("web1"))).unwrap().count();
+    assert!(threads < 40, "a thread a job: {threads}");
+    for jid in jids {
+        assert_eq!(fleet.wait_return(&jid, "web1").at("return"), Some(&Value::from("done")));
+    }
+}

@@ -18,6 +18,8 @@ mod layers;
 mod programs;
 /// A network that can be cut.
 mod proxy;
+/// Who may do what.
+mod rights;
 /// Runners, and calls on the minion itself.
 mod run;
 /// What somebody on the wire sees.

@@ -87,13 +87,18 @@ impl Minion {
             return self.deliver(jid, ret).await;
         }
         let (background, jobs, of) = (self.background.borrow().clone(), self.jobs.clone(), jid.clone());
-        let (ended, job) = smol::unblock(move || {
-            let ended = worker::run(&background, &job, &lock, |pid| {
-                let _ = jobs.update_pid(&of, pid);
-            });
-            (ended, job)
+        let (started, job) = smol::unblock(move || {
+            let started = worker::start(&background, &job, &lock);
+            if let Ok(child) = &started {
+                let _ = jobs.update_pid(&of, child.id());
+            }
+            (started, job)
         })
         .await;
+        let ended = match started {
+            Ok(child) => worker::ended(child).await,
+            Err(error) => Err(error),
+        };
         let ret = match self.spool.take(&jid) {
             Some(ret) => ret,
             None => {

@@ -16,11 +16,13 @@ use crate::roles::minion::local::MinionSocket;
 use crate::wire::cbor;
 use crate::wire::message::{Job, Return};
 use crate::wire::value::Map;
+use async_io::Async;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -57,8 +59,8 @@ pub struct Ended {
     pub code: Option<i32>,
 }
 
-/// Starts a worker and waits for its end. Blocks: to be called on a thread for that. `started` is told its process.
-pub fn run(background: &Background, job: &Job, lock: &Lock, started: impl FnOnce(u32)) -> std::io::Result<Ended> {
+/// Starts a worker and tells it its job. Blocks for a moment.
+pub fn start(background: &Background, job: &Job, lock: &Lock) -> std::io::Result<Child> {
     let order = Order {
         job: job.clone(),
         cachedir: background.cachedir.clone(),
@@ -75,12 +77,24 @@ pub fn run(background: &Background, job: &Job, lock: &Lock, started: impl FnOnce
     command.env_remove(crate::roles::daemon::notify::VARIABLE);
     lock.inherit(&mut command);
     let mut child = command.spawn()?;
-    started(child.id());
     if let Some(mut stdin) = child.stdin.take() {
         // A worker that ended already tells more by its end than by this.
         let _ = stdin.write_all(&cbor::encode(&order));
     }
-    let status = child.wait()?;
+    Ok(child)
+}
+
+/// Waits for the end of a worker. The kernel tells it by a handle, so that a thousand jobs need no thousand threads; a
+/// kernel without such handles (before 5.3) costs a thread.
+pub async fn ended(mut child: Child) -> std::io::Result<Ended> {
+    let handle = Pid::from_raw(child.id() as i32).map(|pid| pidfd_open(pid, PidfdFlags::NONBLOCK));
+    let status = match handle {
+        Some(Ok(handle)) => {
+            Async::new(handle)?.readable().await?;
+            child.wait()?
+        }
+        _ => smol::unblock(move || child.wait()).await?,
+    };
     Ok(Ended { signal: status.signal(), code: status.code() })
 }
 
