@@ -102,8 +102,7 @@ fn scenario(seed: u64) -> Result<String, String> {
     thread::sleep(way.mul_f64(fraction));
     field.strike(blow, &mut salt, &mut clients)?;
     clients.push(field.client("*", Work::Ping));
-    field.fleet.wait_connected(&IDS);
-    field.client("*", Work::Write).join().unwrap().check_complete(IDS.len())?;
+    clients.extend(field.wait_calm()?);
 
     let deadline = Instant::now() + BOUND;
     while let Err(why) = field.all_ended() {
@@ -245,6 +244,22 @@ impl Field {
             }
         }
         Ok(())
+    }
+
+    /// Starts jobs until one returns from everybody: that a connection is gone may be known a moment after it is.
+    fn wait_calm(&self) -> Result<Vec<JoinHandle<Told>>, String> {
+        let (mut clients, deadline) = (Vec::new(), Instant::now() + Duration::from_secs(20));
+        loop {
+            self.fleet.wait_connected(&IDS);
+            let told = self.client("*", Work::Write).join().unwrap();
+            let complete = told.check_complete(IDS.len());
+            clients.push(thread::spawn(move || told));
+            match complete {
+                Ok(()) => return Ok(clients),
+                Err(why) if Instant::now() > deadline => return Err(why),
+                Err(_) => {}
+            }
+        }
     }
 
     fn archive(&self) -> Archive {

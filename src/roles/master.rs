@@ -40,7 +40,7 @@ use bus::Bus;
 use database::{Archive, Database};
 use jobs::{Id, Jobs};
 use pieces::Pieces;
-use pool::Pool;
+use pool::{Crowd, Pool};
 use rate::Rate;
 use seats::Seats;
 use settings::{Events, Settings};
@@ -82,6 +82,7 @@ pub struct Master {
     bus: Bus,
     publisher: Publisher,
     pool: Pool,
+    crowd: Crowd,
     /// Set once, when the sockets are there.
     door: OnceCell<Rc<dyn Doors>>,
     started: Instant,
@@ -141,6 +142,7 @@ impl Master {
             database: Database::open(&database::path_in(&settings.cachedir)).map_err(text)?,
             bus: Bus::open(&settings.sock_dir).map_err(text)?,
             publisher: Publisher::tcp(publish_address, settings.keepalive).map_err(text)?,
+            crowd: Crowd::default(),
             pool: Pool::start(2, 1024).map_err(text)?,
             identity,
             chain,
@@ -282,8 +284,8 @@ impl Master {
                     log::error!("accepted keys are not on the disk: {error}");
                     self.unsettled.set(true);
                 }
-            }
-            if self.store.changed(&self.stamp.borrow().clone()) {
+            } else if self.store.changed(&self.stamp.borrow().clone()) {
+                // Not while keys are accepted by rule: it would be for our own changes, and reads every key.
                 self.reload_keys();
             }
             if self.settings.presence_events == Events::On {

@@ -17,8 +17,6 @@ use std::time::{Duration, Instant};
 
 /// How long a key that is not accepted waits for its answer, unless the admin accepts it before.
 const DECISION_TIME: Duration = Duration::from_secs(30);
-/// What one handshake costs a thread of the pool, for telling the others when to come back.
-const COST: Duration = Duration::from_micros(160);
 /// How long the first of two with the same key has to show that it lives.
 const PROBE_TIME: Duration = Duration::from_secs(5);
 
@@ -43,10 +41,9 @@ impl Master {
         }
     }
 
-    /// Spread over twice the time that the queue needs, so that the crowd does not come back as one.
     fn come_back(&self, busy: Busy) -> Vec<u8> {
-        let queue = COST.as_micros() as u64 * busy.waiting as u64 / 1000;
-        let wait_ms = (100 + queue + self.spread(2 * queue + 400)) as u32;
+        let (least, most) = self.crowd.turn_away(busy.waiting, Instant::now());
+        let wait_ms = least + self.spread(u64::from(most - least)) as u32;
         Notice::Busy { wait_ms }.encode()
     }
 

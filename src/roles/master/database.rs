@@ -8,6 +8,7 @@ use crate::wire::message::{EndState, Job, Return};
 use crate::wire::value::{Map, Value, parse_json};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use smol::channel::{Receiver, Sender, bounded};
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -473,11 +474,10 @@ impl Archive {
         let sql = "SELECT jid, load FROM jids WHERE jid IN (SELECT jid FROM halite_open) ORDER BY jid";
         for kept in self.rows(sql, [])? {
             let mut open = kept.minions();
-            let returned = self.returns(&kept.jid)?;
-            let ended = self.ends(&kept.jid)?;
-            open.retain(|id| {
-                !returned.iter().any(|(other, _)| other == id) && !ended.iter().any(|(other, _)| other == id)
-            });
+            let (returned, ended) = (self.returns(&kept.jid)?, self.ends(&kept.jid)?);
+            let done: HashSet<&String> =
+                returned.iter().map(|(id, _)| id).chain(ended.iter().map(|(id, _)| id)).collect();
+            open.retain(|id| !done.contains(id));
             if !open.is_empty() {
                 unfinished.push(Unfinished { job: job_of(&kept), open });
             }

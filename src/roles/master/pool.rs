@@ -4,8 +4,10 @@
 //! nothing.
 
 use smol::channel::{Sender, bounded, unbounded};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// How much less urgent a handshake is than the work of minions that are connected (`nice`).
 const NICE: i32 = 5;
@@ -59,9 +61,48 @@ impl Pool {
     }
 }
 
+/// What one handshake costs a master, in microseconds: the signature, the connection and all that follows at once.
+const COST_US: usize = 500;
+
+/// No crowd counts as larger, or strangers could keep minions away for as long as they like.
+const CROWD: usize = 20_000;
+
+/// Those who were told to come back, so that they do not come back as one: ten thousand that ask again at once cost more
+/// than their handshakes.
+#[derive(Default)]
+pub struct Crowd {
+    /// When the first of them was turned away, and how many have been since.
+    since: Cell<Option<(Instant, usize)>>,
+}
+
+impl Crowd {
+    /// Turns one away. It is to come back after a time between these, in milliseconds: the queue is through by the first,
+    /// and by the last all who were turned away with it.
+    pub fn turn_away(&self, waiting: usize, now: Instant) -> (u32, u32) {
+        let (since, before) = self.since.get().unwrap_or((now, 0));
+        let window = Duration::from_millis((before * COST_US / 1000) as u64).max(Duration::from_secs(1));
+        let (since, count) =
+            if now.saturating_duration_since(since) > window { (now, 1) } else { (since, (before + 1).min(CROWD)) };
+        self.since.set(Some((since, count)));
+        let queue = (100 + waiting * COST_US / 1000) as u32;
+        (queue, queue + 400 + (count * COST_US / 1000) as u32)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_larger_a_crowd_the_wider_it_is_spread() {
+        let (crowd, now) = (Crowd::default(), Instant::now());
+        assert_eq!(crowd.turn_away(1000, now), (600, 1000));
+        for _ in 0..8000 {
+            crowd.turn_away(1000, now);
+        }
+        assert_eq!(crowd.turn_away(1000, now), (600, 5001));
+        assert_eq!(crowd.turn_away(0, now + Duration::from_secs(5)), (100, 500), "they are forgotten");
+    }
     use std::sync::Barrier;
 
     #[test]
