@@ -1,4 +1,4 @@
-//! What a transport promises, whatever carries it: NNG between hosts, memory in tests.
+//! What a transport promises, whatever carries it.
 //!
 //! A [`Link`] is one connection that answers requests. It promises that each request is answered once or fails, that
 //! a broken connection fails every request under way at once, and that nothing is ever sent twice by itself: whoever
