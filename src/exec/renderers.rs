@@ -1,3 +1,4 @@
 //! Renderers: what turns the text of an SLS, pillar or configuration file into data or into other text.
 
+pub mod jinja;
 pub mod yaml;

@@ -1,0 +1,130 @@
+//! Jinja as Salt uses it: jinja2 3.1 with Salt's tags, filters, tests and globals, on values that behave as Python's.
+//!
+//! A text becomes tokens, tokens a tree, and the tree is run on values whose lists and maps are shared by reference, so
+//! that `{% do x.append(y) %}` changes what others see. Errors have jinja2's words and Salt's shape. What a template may
+//! do is bounded: depth, turns of loops, and what it writes and makes.
+//!
+//! ```
+//! use halite::exec::renderers::jinja::{Environment, NoFunctions, NoTemplates, Options};
+//! use halite::wire::value::Map;
+//! let environment = Environment::new(Options::default(), &NoTemplates, &NoFunctions);
+//! let context = Map::from_iter([("names", vec!["a", "b"])]);
+//! let text = environment.render("hello.sls", "{% for n in names %}{{ n }}: {{ loop.index }}\n{% endfor %}", context);
+//! assert_eq!(text.unwrap(), "a: 1\nb: 2\n");
+//! ```
+
+mod ast;
+mod error;
+mod eval;
+mod filters;
+mod format;
+mod globals;
+mod lexer;
+mod methods;
+mod objects;
+mod options;
+mod parser;
+mod tests;
+mod token;
+mod value;
+
+#[cfg(test)]
+mod cases;
+
+use crate::exec::fault::Fault;
+use crate::wire::record::Arguments;
+use crate::wire::value::{Map, Value};
+use error::{Failure, Source};
+use eval::{Interp, Template};
+use std::rc::Rc;
+
+pub use error::{Kind, TemplateError};
+pub use objects::Functions;
+pub use options::{Dialect, Options, UndefinedPolicy};
+
+/// What templates are rendered with.
+pub struct Environment<'e> {
+    options: Options,
+    globals: Map,
+    loader: &'e dyn Loader,
+    functions: &'e dyn Functions,
+}
+
+/// Where included, imported and extended templates come from.
+pub trait Loader {
+    /// Nothing where there is no such template; a fault where it could not be read.
+    fn load(&self, name: &str) -> Result<Option<Loaded>, Fault>;
+}
+
+/// The text of a template.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    pub text: String,
+    /// Where it was read from: what errors name.
+    pub path: String,
+}
+
+impl<'e> Environment<'e> {
+    pub fn new(options: Options, loader: &'e dyn Loader, functions: &'e dyn Functions) -> Environment<'e> {
+        Environment { options, globals: Map::new(), loader, functions }
+    }
+
+    /// Names that imported templates see too. In [`Dialect::Salt`] they see the context as well.
+    pub fn with_globals(mut self, globals: Map) -> Environment<'e> {
+        self.globals = globals;
+        self
+    }
+
+    /// Renders a text; `name` is what errors call it. In [`Dialect::Salt`] a `#jinja2:` line is obeyed, and a line end
+    /// at the end of the text is kept.
+    pub fn render(&self, name: &str, text: &str, context: Map) -> Result<String, TemplateError> {
+        if self.options.dialect == Dialect::Plain {
+            return self.render_text(name, text, context);
+        }
+        let mut options = self.options.clone();
+        let stripped = options.take_header(text);
+        let text = stripped.as_deref().unwrap_or(text);
+        let kept = options.keep_trailing_newline;
+        let own = Environment { options, globals: self.globals.clone(), ..*self };
+        let mut out = own.render_text(name, text, context)?;
+        if text.ends_with('\n') && !kept {
+            out.push('\n');
+        }
+        Ok(out)
+    }
+
+    fn render_text(&self, name: &str, text: &str, context: Map) -> Result<String, TemplateError> {
+        let source = Rc::new(Source { name: name.to_owned(), path: name.to_owned(), text: text.to_owned() });
+        let failed = |failure: Box<Failure>| TemplateError::of(*failure, &source);
+        let template = Rc::new(Template::compile(&self.options, source.clone()).map_err(failed)?);
+        let mut interp = Interp::new(self, context, source.clone());
+        interp.run(&template).map_err(failed)?;
+        Ok(interp.out)
+    }
+}
+
+/// For texts that include nothing.
+pub struct NoTemplates;
+
+impl Loader for NoTemplates {
+    fn load(&self, _: &str) -> Result<Option<Loaded>, Fault> {
+        Ok(None)
+    }
+}
+
+/// For texts that call nothing.
+pub struct NoFunctions;
+
+impl Functions for NoFunctions {
+    fn call(&self, fun: &str, _: Arguments) -> Result<Value, Fault> {
+        Err(Fault::execution(format!("{fun} cannot be called here")))
+    }
+
+    fn exists(&self, _: &str) -> bool {
+        false
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,103 @@
+//! Where names live: the scopes of tags, and what a template sees.
+
+use super::super::ast::{Block, Name};
+use super::super::error::Source;
+use super::super::value::Val;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// A few names, searched one by one: scopes are small.
+#[derive(Default)]
+pub struct Scope(RefCell<Vec<(Name, Val)>>);
+
+impl Scope {
+    pub fn value(&self, name: &str) -> Option<Val> {
+        self.0.borrow().iter().find(|(own, _)| &**own == name).map(|(_, value)| value.clone())
+    }
+
+    pub fn set(&self, name: &Name, value: Val) {
+        let mut vars = self.0.borrow_mut();
+        match vars.iter_mut().find(|(own, _)| own == name) {
+            Some((_, place)) => *place = value,
+            None => vars.push((name.clone(), value)),
+        }
+    }
+
+    pub fn clear(&self) {
+        let old = std::mem::take(&mut *self.0.borrow_mut());
+        drop(old);
+    }
+
+    pub fn names(&self) -> Vec<Name> {
+        self.0.borrow().iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// What is around a place in a template; macros keep the one they were made in.
+#[derive(Clone)]
+pub struct Frame {
+    pub source: Rc<Source>,
+    pub ctx: Rc<Ctx>,
+    /// The innermost last.
+    pub scopes: Vec<Rc<Scope>>,
+    pub autoescape: bool,
+}
+
+/// One run of a template: what it sets at its top, and what it sees from outside.
+pub struct Ctx {
+    pub vars: Scope,
+    pub source: Rc<Source>,
+    /// Where it was included or imported with context.
+    outer: Option<Frame>,
+    pub sees_context: bool,
+    /// By name, the innermost child's first.
+    pub blocks: RefCell<HashMap<Name, Vec<(Rc<Block>, Rc<Source>)>>>,
+    /// The template that it extends, once it said so.
+    pub parent: RefCell<Option<Rc<super::Template>>>,
+    /// What it had written by then.
+    pub written: Cell<usize>,
+}
+
+impl Ctx {
+    /// With an outer frame its names are seen; else the rendering's context is, unless [`Ctx::globals_only`].
+    pub fn new(source: Rc<Source>, outer: Option<Frame>) -> Rc<Ctx> {
+        let sees_context = outer.as_ref().is_none_or(|outer| outer.ctx.sees_context);
+        Rc::new(Ctx::make(source, outer, sees_context))
+    }
+
+    pub fn globals_only(source: Rc<Source>) -> Rc<Ctx> {
+        Rc::new(Ctx::make(source, None, false))
+    }
+
+    fn make(source: Rc<Source>, outer: Option<Frame>, sees_context: bool) -> Ctx {
+        Ctx {
+            vars: Scope::default(),
+            source,
+            outer,
+            sees_context,
+            blocks: RefCell::default(),
+            parent: RefCell::default(),
+            written: Cell::new(0),
+        }
+    }
+
+    pub fn value(&self, name: &str) -> Option<Val> {
+        let own = self.vars.value(name);
+        own.or_else(|| {
+            let outer = self.outer.as_ref()?;
+            let local = outer.scopes.iter().rev().find_map(|scope| scope.value(name));
+            local.or_else(|| outer.ctx.value(name))
+        })
+    }
+
+    /// All names that can be seen, the innermost first.
+    pub fn names(&self) -> Vec<Name> {
+        let mut names = self.vars.names();
+        if let Some(outer) = &self.outer {
+            outer.scopes.iter().rev().for_each(|scope| names.extend(scope.names()));
+            names.extend(outer.ctx.names());
+        }
+        names
+    }
+}

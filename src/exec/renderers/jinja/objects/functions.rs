@@ -1,0 +1,119 @@
+//! `salt`: execution functions, called as `salt['test.ping']()` or `salt.test.ping()`.
+
+use super::super::error::Res;
+use super::super::eval::{Args, Interp};
+use super::super::value::{Object, Val};
+use crate::exec::fault::Fault;
+use crate::wire::record::Arguments;
+use crate::wire::value::{Map, Value};
+
+/// The functions that templates call.
+pub trait Functions {
+    fn call(&self, fun: &str, arguments: Arguments) -> Result<Value, Fault>;
+
+    fn exists(&self, fun: &str) -> bool;
+
+    /// All of them, for templates that go through `salt`.
+    fn names(&self) -> Vec<String>;
+}
+
+pub struct SaltFunctions;
+
+impl Object for SaltFunctions {
+    fn kind(&self) -> &str {
+        "salt.utils.templates.AliasedLoader"
+    }
+
+    fn attribute(&self, interp: &mut Interp, name: &str) -> Res<Option<Val>> {
+        Ok(match name {
+            "get" | "keys" => Some(Val::object(SaltMethod { name: if name == "get" { "get" } else { "keys" } })),
+            _ => {
+                let prefix = format!("{name}.");
+                let there = interp.env.functions.names().iter().any(|fun| fun.starts_with(&prefix));
+                there.then(|| Val::object(SaltModule { name: name.to_owned() }))
+            }
+        })
+    }
+
+    fn item(&self, interp: &mut Interp, key: &Val) -> Res<Option<Val>> {
+        Ok(key.as_str().and_then(|name| function(interp, name)))
+    }
+
+    fn iterate(&self, interp: &mut Interp) -> Option<Vec<Val>> {
+        Some(interp.env.functions.names().into_iter().map(Val::from).collect())
+    }
+
+    fn contains(&self, interp: &mut Interp, item: &Val) -> Option<bool> {
+        Some(item.as_str().is_some_and(|name| interp.env.functions.exists(name)))
+    }
+}
+
+fn function(interp: &Interp, name: &str) -> Option<Val> {
+    interp.env.functions.exists(name).then(|| Val::object(SaltFunction { name: name.to_owned() }))
+}
+
+/// `salt.get(name, default)` and `salt.keys()`.
+struct SaltMethod {
+    name: &'static str,
+}
+
+impl Object for SaltMethod {
+    fn kind(&self) -> &str {
+        "method"
+    }
+
+    fn callable(&self) -> bool {
+        true
+    }
+
+    fn call(&self, interp: &mut Interp, args: Args) -> Res<Val> {
+        if self.name == "keys" {
+            return Ok(Val::list(interp.env.functions.names().into_iter().map(Val::from).collect()));
+        }
+        let found = args.positional.first().and_then(Val::as_str).and_then(|name| function(interp, name));
+        Ok(found.or_else(|| args.positional.get(1).cloned()).unwrap_or(Val::None))
+    }
+}
+
+/// `salt.test`: the functions of one module.
+struct SaltModule {
+    name: String,
+}
+
+impl Object for SaltModule {
+    fn kind(&self) -> &str {
+        "salt.loaded.int.module"
+    }
+
+    fn attribute(&self, interp: &mut Interp, name: &str) -> Res<Option<Val>> {
+        Ok(function(interp, &format!("{}.{name}", self.name)))
+    }
+}
+
+struct SaltFunction {
+    name: String,
+}
+
+impl Object for SaltFunction {
+    fn kind(&self) -> &str {
+        "function"
+    }
+
+    fn repr(&self) -> String {
+        format!("<function {}>", self.name)
+    }
+
+    fn callable(&self) -> bool {
+        true
+    }
+
+    fn call(&self, interp: &mut Interp, args: Args) -> Res<Val> {
+        let positional = args.positional.iter().map(Val::to_value).collect::<Res<Vec<Value>>>()?;
+        let mut keywords = Map::with_capacity(args.named.len());
+        for (name, value) in &args.named {
+            keywords.insert(&**name, value.to_value()?);
+        }
+        let answer = interp.env.functions.call(&self.name, Arguments { positional, keywords })?;
+        Ok(Val::from(&answer))
+    }
+}

@@ -1,0 +1,90 @@
+//! Between a template's values and plain data.
+
+use super::super::error::{Failure, Res};
+use super::{Dict, Val};
+use crate::wire::value::{Map, Value};
+use std::rc::Rc;
+
+/// Collections nested deeper than this, or inside themselves, are refused.
+const DEPTH_LIMIT: usize = 250;
+
+impl From<&Value> for Val {
+    fn from(value: &Value) -> Val {
+        match value {
+            Value::Null => Val::None,
+            Value::Bool(truth) => Val::Bool(*truth),
+            Value::Int(number) => Val::Int(*number),
+            Value::Big(number) => Val::Big(Rc::new((**number).clone())),
+            Value::Float(number) => Val::Float(*number),
+            Value::Str(text) => Val::Str(text.as_str().into()),
+            Value::Bytes(bytes) => Val::Bytes(bytes.as_slice().into()),
+            Value::List(items) => Val::list(items.iter().map(Val::from).collect()),
+            Value::Map(map) => Val::from(map),
+        }
+    }
+}
+
+impl From<&Map> for Val {
+    fn from(map: &Map) -> Val {
+        let mut dict = Dict::with_capacity(map.len());
+        dict.extend(map.iter().map(|(key, value)| (key_val(key), Val::from(value))));
+        Val::dict(dict)
+    }
+}
+
+/// A key: where YAML has a list, Python's loader makes a tuple.
+fn key_val(key: &Value) -> Val {
+    match key {
+        Value::List(items) => Val::tuple(items.iter().map(key_val).collect()),
+        other => Val::from(other),
+    }
+}
+
+impl Val {
+    /// As plain data: tuples and sets become lists, what has no counterpart its text.
+    pub fn to_value(&self) -> Res<Value> {
+        plain(self, 0)
+    }
+}
+
+fn plain(value: &Val, depth: usize) -> Res<Value> {
+    if depth > DEPTH_LIMIT {
+        return Err(Failure::value_error("Circular reference detected"));
+    }
+    let list = |items: &mut dyn Iterator<Item = &Val>| -> Res<Value> {
+        Ok(Value::List(items.map(|item| plain(item, depth + 1)).collect::<Res<_>>()?))
+    };
+    value.defined()?;
+    Ok(match value {
+        Val::Undefined(_) => Value::Str(String::new()),
+        Val::None => Value::Null,
+        Val::Bool(truth) => Value::Bool(*truth),
+        Val::Int(number) => Value::Int(*number),
+        Val::Big(number) => Value::from_big((**number).clone()),
+        Val::Float(number) => Value::Float(*number),
+        Val::Str(text) | Val::Markup(text) => Value::Str(text.to_string()),
+        Val::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+        Val::List(cell) => list(&mut cell.0.borrow().iter())?,
+        Val::Tuple(cell) => list(&mut cell.0.iter())?,
+        Val::Set(cell) => list(&mut cell.0.borrow().keys())?,
+        Val::Dict(cell) => {
+            let dict = cell.0.borrow();
+            let mut map = Map::with_capacity(dict.len());
+            for (key, item) in dict.iter() {
+                map.insert(plain(key, depth + 1)?, plain(item, depth + 1)?);
+            }
+            Value::Map(map)
+        }
+        Val::View(view, cell) => {
+            let dict = cell.0.borrow();
+            match view {
+                super::View::Keys => list(&mut dict.keys())?,
+                super::View::Values => list(&mut dict.values())?,
+                super::View::Items => list(&mut super::pairs(&dict).iter())?,
+            }
+        }
+        Val::Range(range) => Value::List(range.values().map(|item| plain(&item, depth)).collect::<Res<_>>()?),
+        Val::Iter(iter) => list(&mut iter.items.borrow().iter())?,
+        Val::Object(object) => Value::Str(object.text()),
+    })
+}
