@@ -50,6 +50,7 @@ pub struct Minion {
     spool: Spool,
     /// Jobs that were taken and whose return is not acknowledged.
     taken: RefCell<BTreeSet<Jid>>,
+    recent: RefCell<work::Recent>,
     freshness: RefCell<Freshness>,
     /// What jobs are given; replaced whole when the grains are refreshed.
     background: RefCell<Arc<worker::Background>>,
@@ -79,6 +80,7 @@ impl Minion {
             jobs: Jobs::new(&settings.cachedir),
             spool: Spool::open(&settings.cachedir).map_err(text)?,
             taken: RefCell::default(),
+            recent: RefCell::default(),
             freshness: RefCell::default(),
             background: RefCell::new(Arc::new(worker::Background {
                 cachedir: settings.cachedir.clone(),

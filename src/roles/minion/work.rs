@@ -13,16 +13,46 @@ use crate::wire::message::{Answer, Ask, Job, Return};
 use crate::wire::seal::hash;
 use crate::wire::value::Value;
 use async_io::Timer;
+use smol::future::FutureExt;
+use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How long a jid is remembered, so that it never runs twice.
 const REMEMBER: Duration = Duration::from_secs(86_400);
 /// The longest return in one message, and the size of a piece of a longer one.
 const PIECE: usize = 256 * 1024;
+/// How long a short function's answer may be on its way before it is put on the disk.
+const AT_ONCE: Duration = Duration::from_secs(1);
+/// How long the jid of a short function is remembered: longer than a job is offered, and than an answer is held up.
+const RECENT: Duration = Duration::from_secs(300);
 /// How often a daemon looks after workers that an earlier one started.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// The jids of short functions that ran lately. They are pure, so that a daemon that starts anew may forget them.
+#[derive(Default)]
+pub(super) struct Recent {
+    jids: HashSet<Jid>,
+    by_age: VecDeque<(Instant, Jid)>,
+}
+
+impl Recent {
+    /// Notes a jid; false for one that was noted before.
+    fn is_new(&mut self, jid: &Jid, now: Instant) -> bool {
+        while let Some((at, old)) = self.by_age.front()
+            && now - *at > RECENT
+        {
+            self.jids.remove(old);
+            self.by_age.pop_front();
+        }
+        let is_new = self.jids.insert(jid.clone());
+        if is_new {
+            self.by_age.push_back((now, jid.clone()));
+        }
+        is_new
+    }
+}
 
 impl Minion {
     /// Takes a job and runs it, unless it was taken before.
@@ -31,6 +61,10 @@ impl Minion {
             return log::error!("the master sent a job without a proper jid");
         };
         if self.taken.borrow().contains(&jid) {
+            return;
+        }
+        let is_inline = is_inline(&job);
+        if is_inline && !self.recent.borrow_mut().is_new(&jid, Instant::now()) {
             return;
         }
         let running = Running {
@@ -44,6 +78,11 @@ impl Minion {
             pid: 0,
             boot: self.boot.clone(),
         };
+        if is_inline {
+            log::debug!("job {jid}: {}", running.fun);
+            self.taken.borrow_mut().insert(jid.clone());
+            return self.executor.spawn(self.clone().work_in_place(jid, job, running)).detach();
+        }
         let lock = match self.jobs.take(&running) {
             Ok(Some(lock)) => lock,
             Ok(None) => return,
@@ -67,23 +106,41 @@ impl Minion {
         self.executor.spawn(self.clone().work(jid, job, lock)).detach();
     }
 
-    async fn work(self: Rc<Self>, jid: Jid, job: Job, lock: Lock) {
-        if is_inline(&job) {
-            // Right here: such a function is over sooner than another thread would begin.
-            let background = self.background.borrow().clone();
-            let world = World {
-                host: &Machine,
-                master: &NoMaster,
-                grains: &background.grains,
-                pillar: &background.pillar,
-                opts: &background.opts,
-                cancelled: &AtomicBool::new(false),
-            };
-            let ret = execute(&world, &job);
-            self.keep(&jid, &ret);
-            drop(lock);
-            return self.deliver(jid, ret).await;
+    /// Runs a function that is pure and over sooner than another thread, or a file, would be there. A daemon that is killed
+    /// in between takes nothing with it but an answer. One that the master does not take at once is put on the disk.
+    async fn work_in_place(self: Rc<Self>, jid: Jid, job: Job, running: Running) {
+        let background = self.background.borrow().clone();
+        let world = World {
+            host: &Machine,
+            master: &NoMaster,
+            grains: &background.grains,
+            pillar: &background.pillar,
+            opts: &background.opts,
+            cancelled: &AtomicBool::new(false),
+        };
+        let ret = execute(&world, &job);
+        let at_once = async {
+            let answer = self.channel.ask(&Ask::Return(Box::new(ret.clone()))).await;
+            matches!(answer, Ok(Answer::Done))
+        };
+        let late = async {
+            Timer::after(AT_ONCE).await;
+            false
+        };
+        if at_once.or(late).await {
+            self.taken.borrow_mut().remove(&jid);
+            return;
         }
+        match self.jobs.take(&running) {
+            Ok(Some(_lock)) => self.keep(&jid, &ret),
+            // It ran before, under an earlier daemon, which has seen to its result.
+            Ok(None) => {}
+            Err(error) => log::error!("{jid}: the result is not on disk: {error}"),
+        }
+        self.deliver(jid, ret).await;
+    }
+
+    async fn work(self: Rc<Self>, jid: Jid, job: Job, lock: Lock) {
         let (background, jobs, of) = (self.background.borrow().clone(), self.jobs.clone(), jid.clone());
         let (started, job) = smol::unblock(move || {
             let started = worker::start(&background, &job, &lock);
@@ -236,4 +293,19 @@ impl Minion {
 fn not_taken(ret: Return, why: &str) -> Return {
     let value = Value::from(format!("The job has ended, but its result cannot be sent: {why}"));
     Return { value, retcode: 1, success: false, ..ret }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_function_runs_once_for_as_long_as_it_may_be_offered() {
+        let (mut recent, now) = (Recent::default(), Instant::now());
+        let jid = Jid::parse("20260101000000000000").unwrap();
+        assert!(recent.is_new(&jid, now));
+        assert!(!recent.is_new(&jid, now + RECENT));
+        assert!(recent.is_new(&jid, now + RECENT + Duration::from_millis(1)), "the memory is bounded");
+        assert_eq!((recent.jids.len(), recent.by_age.len()), (1, 1));
+    }
 }

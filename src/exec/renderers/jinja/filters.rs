@@ -1,10 +1,10 @@
 //! Filters: what stands behind a bar. One file a family; each has a table of its own, listed here.
 
+mod choice;
 mod convert;
 mod data;
 mod digest;
 mod hosts;
-mod choice;
 mod markup;
 mod number;
 mod pattern;
@@ -48,16 +48,8 @@ const PLAIN: [&[Filter]; 7] = [
 ];
 
 /// Where a name is jinja2's too, Salt's comes first.
-const SALT: [&[Filter]; 8] = [
-    convert::SALT,
-    sets::SALT,
-    pattern::SALT,
-    data::SALT,
-    digest::SALT,
-    hosts::SALT,
-    time::SALT,
-    text::SALT,
-];
+const SALT: [&[Filter]; 8] =
+    [convert::SALT, sets::SALT, pattern::SALT, data::SALT, digest::SALT, hosts::SALT, time::SALT, text::SALT];
 
 pub fn find(name: &str, dialect: Dialect) -> Option<&'static Filter> {
     let salt = || SALT.into_iter().flatten().find(|filter| filter.name == name);

@@ -494,7 +494,9 @@ fn unescape(text: &str) -> Result<String, String> {
             '0'..='7' => {
                 let more: String = chars.clone().take_while(|c| c.is_digit(8)).take(2).collect();
                 let code = u32::from_str_radix(&format!("{kind}{more}"), 8).unwrap_or(0);
-                more.chars().for_each(|_| drop(chars.next()));
+                more.chars().for_each(|_| {
+                    chars.next();
+                });
                 position += more.len();
                 out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
                 continue;
@@ -521,11 +523,19 @@ fn unescape(text: &str) -> Result<String, String> {
         };
         let code: String = chars.clone().take(size).take_while(char::is_ascii_hexdigit).collect();
         if code.len() < size {
-            let shape = if kind == 'x' { "\\xXX" } else if kind == 'u' { "\\uXXXX" } else { "\\UXXXXXXXX" };
+            let shape = if kind == 'x' {
+                "\\xXX"
+            } else if kind == 'u' {
+                "\\uXXXX"
+            } else {
+                "\\UXXXXXXXX"
+            };
             let _ = at;
             return Err(format!("truncated {shape} escape"));
         }
-        code.chars().for_each(|_| drop(chars.next()));
+        code.chars().for_each(|_| {
+            chars.next();
+        });
         position += size;
         let code = u32::from_str_radix(&code, 16).unwrap_or(u32::MAX);
         out.push(char::from_u32(code).ok_or("illegal Unicode character")?);

@@ -119,7 +119,13 @@ fn human_to_bytes(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let (Some(power), Ok(amount)) = (power, amount.parse::<f64>()) else { return Ok(Val::Int(0)) };
     let base: f64 = match (power, tail) {
         (0, "") | (1.., "" | "ib") => 1024.0,
-        (1.., "b") => if metric { 1000.0 } else { 1024.0 },
+        (1.., "b") => {
+            if metric {
+                1000.0
+            } else {
+                1024.0
+            }
+        }
         _ => return Ok(Val::Int(0)),
     };
     let bytes = amount * base.powi(i32::try_from(power).unwrap_or(0));
@@ -178,11 +184,7 @@ fn traverse(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     Ok(here)
 }
 
-fn change(
-    value: Val,
-    bound: &Bound,
-    change: impl FnOnce(&Rc<DictCell>, Val, Val) -> Res<()>,
-) -> Res<Val> {
+fn change(value: Val, bound: &Bound, change: impl FnOnce(&Rc<DictCell>, Val, Val) -> Res<()>) -> Res<Val> {
     let (dict, key) = way_to(&value, bound)?;
     change(&dict, key, bound.val(1))?;
     Ok(value)
@@ -293,7 +295,8 @@ fn sorted_ignoring_case(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
 }
 
 fn to_entries(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
-    let entry = |key: Val, value: Val| Val::dict(Dict::from_iter([(Val::from("key"), key), (Val::from("value"), value)]));
+    let entry =
+        |key: Val, value: Val| Val::dict(Dict::from_iter([(Val::from("key"), key), (Val::from("value"), value)]));
     value.defined()?;
     Ok(Val::list(match &value {
         Val::Dict(dict) => dict.0.borrow().iter().map(|(key, value)| entry(key.clone(), value.clone())).collect(),
@@ -342,12 +345,14 @@ fn mysql_to_dict(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
         if line.is_empty() || line.starts_with('+') {
             continue;
         }
-        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect();
+        let cells: Vec<String> =
+            line.split('|').map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect();
         if headers.is_empty() {
             headers = cells;
             continue;
         }
-        let row: Dict = headers.iter().zip(cells).map(|(name, cell)| (Val::from(name.as_str()), Val::from(cell))).collect();
+        let row: Dict =
+            headers.iter().zip(cells).map(|(name, cell)| (Val::from(name.as_str()), Val::from(cell))).collect();
         if let Some(name) = row.get(key.as_str()).cloned() {
             rows.insert(name, Val::dict(row));
         }
@@ -378,7 +383,9 @@ fn encoded(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
         }
         Ok(match value {
             Val::Str(text) | Val::Markup(text) => Val::Bytes(text.as_bytes().into()),
-            Val::List(items) => Val::list(items.0.borrow().iter().map(|item| bytes(item, depth + 1)).collect::<Res<_>>()?),
+            Val::List(items) => {
+                Val::list(items.0.borrow().iter().map(|item| bytes(item, depth + 1)).collect::<Res<_>>()?)
+            }
             Val::Tuple(items) => Val::list(items.0.iter().map(|item| bytes(item, depth + 1)).collect::<Res<_>>()?),
             Val::Dict(dict) => {
                 let mut out = Dict::new();
