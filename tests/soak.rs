@@ -24,9 +24,13 @@ struct Held {
 
 fn held(pid: u32) -> Held {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
-    let line = rollup.lines().find(|line| line.starts_with("Private_Dirty:")).unwrap();
+    let kib = |name: &str| -> u64 {
+        let line = rollup.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
     Held {
-        memory_kib: line.split_whitespace().nth(1).unwrap().parse().unwrap(),
+        // The kernel may make a page of 2 MiB of a stack of which a little is used, at any moment: that is its memory.
+        memory_kib: kib("Private_Dirty:").saturating_sub(kib("AnonHugePages:")),
         handles: fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count(),
         threads: fs::read_dir(format!("/proc/{pid}/task")).unwrap().count(),
     }
