@@ -32,23 +32,62 @@ pub enum StmtKind {
     Data(Rc<str>),
     Print(Expr),
     Do(Expr),
-    If { branches: Vec<(Pos, Expr, Body)>, otherwise: Body },
+    If {
+        branches: Vec<(Pos, Expr, Body)>,
+        otherwise: Body,
+    },
     For(Rc<For>),
     Set(Target, Expr),
     /// The filter's innermost operand is [`ExprKind::Captured`].
-    SetBlock { target: Target, filter: Option<Expr>, body: Body },
+    SetBlock {
+        target: Target,
+        filter: Option<Expr>,
+        body: Body,
+    },
     Macro(Rc<Macro>),
-    Call { call: Expr, caller: Rc<Macro> },
-    Filter { filter: Expr, body: Body },
-    With { bindings: Vec<(Target, Expr)>, body: Body },
-    Autoescape { on: Expr, body: Body },
+    Call {
+        call: Expr,
+        caller: Rc<Macro>,
+    },
+    Filter {
+        filter: Expr,
+        body: Body,
+    },
+    With {
+        bindings: Vec<(Target, Expr)>,
+        body: Body,
+    },
+    Autoescape {
+        on: Expr,
+        body: Body,
+    },
     Block(Rc<Block>),
     Extends(Expr),
-    Include { template: Expr, missing: Missing, context: Sees },
-    Import { template: Expr, target: Name, context: Sees, format: Option<&'static Filter> },
-    FromImport { template: Expr, names: Vec<(Name, Name)>, context: Sees },
-    Load { target: Target, filter: &'static Filter, body: Body },
-    Profile { label: Expr, body: Body },
+    Include {
+        template: Expr,
+        missing: Missing,
+        context: Sees,
+    },
+    Import {
+        template: Expr,
+        target: Name,
+        context: Sees,
+        format: Option<&'static Filter>,
+    },
+    FromImport {
+        template: Expr,
+        names: Vec<(Name, Name)>,
+        context: Sees,
+    },
+    Load {
+        target: Target,
+        filter: &'static Filter,
+        body: Body,
+    },
+    Profile {
+        label: Expr,
+        body: Body,
+    },
     Break,
     Continue,
 }
@@ -131,7 +170,11 @@ pub enum ExprKind {
     And(Box<Expr>, Box<Expr>),
     Or(Box<Expr>, Box<Expr>),
     Concat(Vec<Expr>),
-    Cond { test: Box<Expr>, then: Box<Expr>, otherwise: Option<Box<Expr>> },
+    Cond {
+        test: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Option<Box<Expr>>,
+    },
 }
 
 #[derive(Default)]

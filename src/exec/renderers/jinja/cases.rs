@@ -40,15 +40,15 @@ impl Functions for Host {
                 }
                 Ok(chosen)
             }
-            "test.raise" => {
-                Err(Fault::Raised { kind: "ValueError".into(), message: "boom from module".into() })
-            }
+            "test.raise" => Err(Fault::Raised { kind: "ValueError".into(), message: "boom from module".into() }),
             _ => {
                 let mut names: Vec<Value> = keywords.keys().cloned().collect();
                 names.sort_by_key(|name| name.to_text());
                 let shown: Vec<String> = names
                     .iter()
-                    .map(|name| format!("({}, {})", name.repr(), keywords.at_value(name).map(Value::repr).unwrap_or_default()))
+                    .map(|name| {
+                        format!("({}, {})", name.repr(), keywords.at_value(name).map(Value::repr).unwrap_or_default())
+                    })
                     .collect();
                 let comma = if positional.len() == 1 { "," } else { "" };
                 let args: Vec<String> = positional.iter().map(Value::repr).collect();
@@ -93,9 +93,8 @@ fn run(case: &Value) -> Result<String, TemplateError> {
         grains: json(r#"{"os": "Debian", "id": "m1", "x": "gx"}"#),
     };
     let globals = Map::from_iter([("pillar", host.pillar.clone()), ("grains", host.grains.clone())]);
-    let context = map(
-        r#"{"name": "NAME", "x": "X", "tree": [{"name": "r", "children": [{"name": "c", "children": []}]}]}"#,
-    );
+    let context =
+        map(r#"{"name": "NAME", "x": "X", "tree": [{"name": "r", "children": [{"name": "c", "children": []}]}]}"#);
     let options = Options { dialect: Dialect::Plain, ..Options::default() };
     Environment::new(options, &files, &host).with_globals(globals).render("template", template, context)
 }

@@ -257,7 +257,8 @@ impl<'e> Interp<'e> {
             turns += 1;
             self.fresh_scope(base);
             self.set(&loop_name, Val::Object(state.clone()));
-            let turn = self.assign(&each.target, item).and_then(|()| self.spend(1)).and_then(|()| self.body(&each.body));
+            let turn =
+                self.assign(&each.target, item).and_then(|()| self.spend(1)).and_then(|()| self.body(&each.body));
             match turn {
                 Ok(Flow::Break) => break,
                 Ok(_) => {}

@@ -1,13 +1,14 @@
 //! Filters: what stands behind a bar. One file a family; each has a table of its own, listed here.
 
+mod choice;
 mod convert;
 mod data;
 mod digest;
 mod hosts;
-mod choice;
 mod markup;
 mod number;
 mod pattern;
+mod query;
 mod sequence;
 mod sets;
 pub mod sorting;
@@ -48,11 +49,12 @@ const PLAIN: [&[Filter]; 7] = [
 ];
 
 /// Where a name is jinja2's too, Salt's comes first.
-const SALT: [&[Filter]; 8] = [
+const SALT: [&[Filter]; 9] = [
     convert::SALT,
     sets::SALT,
     pattern::SALT,
     data::SALT,
+    query::SALT,
     digest::SALT,
     hosts::SALT,
     time::SALT,

@@ -45,9 +45,9 @@ fn range(_: &mut Interp, bound: Bound) -> Res<Val> {
     let (start, stop) = match bound.int(1)? {
         Some(stop) => (bound.int(0)?.unwrap_or(0), stop),
         None => {
-            let stop = bound.int(0)?.ok_or_else(|| {
-                Failure::type_error("'NoneType' object cannot be interpreted as an integer")
-            })?;
+            let stop = bound
+                .int(0)?
+                .ok_or_else(|| Failure::type_error("'NoneType' object cannot be interpreted as an integer"))?;
             (0, stop)
         }
     };
@@ -199,4 +199,3 @@ fn show_full_context(interp: &mut Interp, _: Bound) -> Res<Val> {
     }
     Ok(Val::dict(dict))
 }
-

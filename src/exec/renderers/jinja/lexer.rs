@@ -477,16 +477,12 @@ fn unescape(text: &str) -> Result<String, String> {
     }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
-    let mut position = 0;
     while let Some(c) = chars.next() {
-        let at = position;
-        position += 1;
         if c != '\\' {
             out.push(c);
             continue;
         }
         let Some(kind) = chars.next() else { break };
-        position += 1;
         let size = match kind {
             'x' => 2,
             'u' => 4,
@@ -494,8 +490,7 @@ fn unescape(text: &str) -> Result<String, String> {
             '0'..='7' => {
                 let more: String = chars.clone().take_while(|c| c.is_digit(8)).take(2).collect();
                 let code = u32::from_str_radix(&format!("{kind}{more}"), 8).unwrap_or(0);
-                more.chars().for_each(|_| drop(chars.next()));
-                position += more.len();
+                chars = skipping(chars, more.len());
                 out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
                 continue;
             }
@@ -521,14 +516,25 @@ fn unescape(text: &str) -> Result<String, String> {
         };
         let code: String = chars.clone().take(size).take_while(char::is_ascii_hexdigit).collect();
         if code.len() < size {
-            let shape = if kind == 'x' { "\\xXX" } else if kind == 'u' { "\\uXXXX" } else { "\\UXXXXXXXX" };
-            let _ = at;
+            let shape = if kind == 'x' {
+                "\\xXX"
+            } else if kind == 'u' {
+                "\\uXXXX"
+            } else {
+                "\\UXXXXXXXX"
+            };
             return Err(format!("truncated {shape} escape"));
         }
-        code.chars().for_each(|_| drop(chars.next()));
-        position += size;
+        chars = skipping(chars, size);
         let code = u32::from_str_radix(&code, 16).unwrap_or(u32::MAX);
         out.push(char::from_u32(code).ok_or("illegal Unicode character")?);
     }
     Ok(out)
+}
+
+fn skipping(mut chars: std::str::Chars<'_>, count: usize) -> std::str::Chars<'_> {
+    for _ in 0..count {
+        chars.next();
+    }
+    chars
 }

@@ -121,9 +121,7 @@ impl Object for CyclerHandle {
     fn attribute(&self, _: &mut Interp, name: &str) -> Res<Option<Val>> {
         Ok(match name {
             "current" => Some(self.0.current()),
-            "next" | "reset" => {
-                Some(Val::object(CyclerMethod { cycler: self.0.clone(), advances: name == "next" }))
-            }
+            "next" | "reset" => Some(Val::object(CyclerMethod { cycler: self.0.clone(), advances: name == "next" })),
             _ => None,
         })
     }

@@ -278,5 +278,4 @@ impl Parser {
     fn missing(&mut self, kind: &'static str, name: &str, pos: Pos) {
         self.absent.push(Absent { kind, name: name.to_owned(), pos, certain: false });
     }
-
 }

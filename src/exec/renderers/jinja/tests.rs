@@ -29,14 +29,14 @@ const PLAIN: &[Test] = &[
     test("false", &[], |_, value, _| Ok(matches!(value, Val::Bool(false)))),
     test("integer", &[], |_, value, _| Ok(matches!(value, Val::Int(_) | Val::Big(_)))),
     test("float", &[], |_, value, _| Ok(matches!(value, Val::Float(_)))),
-    test("number", &[], |_, value, _| {
-        Ok(matches!(value, Val::Int(_) | Val::Big(_) | Val::Float(_) | Val::Bool(_)))
-    }),
+    test("number", &[], |_, value, _| Ok(matches!(value, Val::Int(_) | Val::Big(_) | Val::Float(_) | Val::Bool(_)))),
     test("string", &[], |_, value, _| Ok(value.as_str().is_some())),
     test("mapping", &[], |_, value, _| Ok(matches!(value, Val::Dict(_)))),
     test("sequence", &[], sequence),
     test("iterable", &[], iterable),
-    test("callable", &[], |_, value, _| Ok(matches!(value, Val::Object(object) if object.callable()) || value.is_undefined())),
+    test("callable", &[], |_, value, _| {
+        Ok(matches!(value, Val::Object(object) if object.callable()) || value.is_undefined())
+    }),
     test("sameas", &["other"], |_, value, bound| Ok(same(value, &bound.val(0)))),
     test("escaped", &[], |_, value, _| Ok(matches!(value, Val::Markup(_)))),
     test("lower", &[], |_, value, _| letters(value, char::is_lowercase, char::is_uppercase)),
@@ -81,7 +81,9 @@ pub fn find(name: &str, dialect: Dialect) -> Option<&'static Test> {
 fn sequence(_: &mut Interp, value: &Val, _: &Bound) -> Res<bool> {
     value.defined()?;
     Ok(match value {
-        Val::Str(_) | Val::Markup(_) | Val::Bytes(_) | Val::List(_) | Val::Tuple(_) | Val::Dict(_) | Val::Range(_) => true,
+        Val::Str(_) | Val::Markup(_) | Val::Bytes(_) | Val::List(_) | Val::Tuple(_) | Val::Dict(_) | Val::Range(_) => {
+            true
+        }
         Val::Object(object) => object.length().is_some() && value.downcast::<objects::LoopObject>().is_none(),
         _ => false,
     })
@@ -120,11 +122,7 @@ fn remainder(interp: &mut Interp, value: &Val, divisor: &Val) -> Res<Val> {
 
 fn matches_pattern(_: &mut Interp, value: &Val, bound: &Bound) -> Res<bool> {
     value.defined()?;
-    let flags = Flags {
-        ignore_case: bound.truth(1, false)?,
-        multi_line: bound.truth(2, false)?,
-        ..Flags::default()
-    };
+    let flags = Flags { ignore_case: bound.truth(1, false)?, multi_line: bound.truth(2, false)?, ..Flags::default() };
     let Some(text) = value.as_str() else {
         return Err(Failure::type_error(format!("expected string or bytes-like object, got '{}'", value.type_name())));
     };

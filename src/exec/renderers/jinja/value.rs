@@ -291,9 +291,7 @@ impl Val {
             Val::Bytes(bytes) => bytes.iter().map(|&byte| Val::Int(byte.into())).collect(),
             Val::List(items) => items.0.borrow().clone(),
             Val::Tuple(items) => items.0.clone(),
-            Val::Dict(dict) | Val::Set(dict) | Val::View(View::Keys, dict) => {
-                dict.0.borrow().keys().cloned().collect()
-            }
+            Val::Dict(dict) | Val::Set(dict) | Val::View(View::Keys, dict) => dict.0.borrow().keys().cloned().collect(),
             Val::View(View::Values, dict) => dict.0.borrow().values().cloned().collect(),
             Val::View(View::Items, dict) => pairs(&dict.0.borrow()),
             Val::Range(range) => range.values().collect(),

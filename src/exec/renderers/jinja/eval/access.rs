@@ -67,11 +67,7 @@ impl Interp<'_> {
         if name.starts_with("__") && name.ends_with("__") {
             return Err(Failure::new(
                 Kind::Security,
-                format!(
-                    "access to attribute {} of {} object is unsafe.",
-                    str_repr(name),
-                    str_repr(owner.type_name())
-                ),
+                format!("access to attribute {} of {} object is unsafe.", str_repr(name), str_repr(owner.type_name())),
             ));
         }
         Ok(None)
@@ -136,7 +132,8 @@ impl Interp<'_> {
             Val::List(items) => Val::list(picked(&items.0.borrow(), bounds)),
             Val::Tuple(items) => Val::tuple(picked(&items.0, bounds)),
             Val::Bytes(bytes) => {
-                let sliced: Vec<u8> = indices(bounds, bytes.len()).filter_map(|index| bytes.get(index).copied()).collect();
+                let sliced: Vec<u8> =
+                    indices(bounds, bytes.len()).filter_map(|index| bytes.get(index).copied()).collect();
                 Val::Bytes(sliced.into())
             }
             Val::Range(range) => {

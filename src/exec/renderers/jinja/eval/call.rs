@@ -78,10 +78,8 @@ impl Signature {
                 }
             }
         }
-        let missing: Vec<String> = (0..self.required)
-            .filter(|&at| values[at].is_none())
-            .map(|at| str_repr(self.params[at]))
-            .collect();
+        let missing: Vec<String> =
+            (0..self.required).filter(|&at| values[at].is_none()).map(|at| str_repr(self.params[at])).collect();
         if !missing.is_empty() {
             let plural = if missing.len() == 1 { "" } else { "s" };
             let count = missing.len();
@@ -122,9 +120,10 @@ impl Bound {
             None | Some(Val::None) => Ok(None),
             Some(value) => {
                 value.defined()?;
-                value.as_str().map(Some).ok_or_else(|| {
-                    Failure::type_error(format!("argument must be str, not {}", value.type_name()))
-                })
+                value
+                    .as_str()
+                    .map(Some)
+                    .ok_or_else(|| Failure::type_error(format!("argument must be str, not {}", value.type_name())))
             }
         }
     }

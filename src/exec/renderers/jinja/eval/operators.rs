@@ -356,4 +356,3 @@ pub fn escape(text: &str) -> String {
     }
     out
 }
-

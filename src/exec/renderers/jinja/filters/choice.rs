@@ -9,8 +9,12 @@ use crate::wire::value::str_repr;
 
 pub const FILTERS: &[Filter] = &[
     open("map", &[], 0, Rest::Both, map),
-    open("select", &[], 0, Rest::Both, |interp, value, bound| chosen(interp, value, bound, Wanted::Passing, Subject::Item)),
-    open("reject", &[], 0, Rest::Both, |interp, value, bound| chosen(interp, value, bound, Wanted::Failing, Subject::Item)),
+    open("select", &[], 0, Rest::Both, |interp, value, bound| {
+        chosen(interp, value, bound, Wanted::Passing, Subject::Item)
+    }),
+    open("reject", &[], 0, Rest::Both, |interp, value, bound| {
+        chosen(interp, value, bound, Wanted::Failing, Subject::Item)
+    }),
     open("selectattr", &[], 0, Rest::Both, |interp, value, bound| {
         chosen(interp, value, bound, Wanted::Passing, Subject::Attribute)
     }),
@@ -65,9 +69,7 @@ fn chosen(interp: &mut Interp, value: Val, bound: Bound, wanted: Wanted, subject
     let mut args = bound.extra.into_iter();
     let path = match subject {
         Subject::Item => None,
-        Subject::Attribute => {
-            Some(args.next().ok_or_else(|| argument_error("Missing parameter for attribute name"))?)
-        }
+        Subject::Attribute => Some(args.next().ok_or_else(|| argument_error("Missing parameter for attribute name"))?),
     };
     let test = args.next();
     let args = Args { positional: args.collect(), named: bound.named };

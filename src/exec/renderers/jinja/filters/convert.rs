@@ -64,11 +64,7 @@ fn to_json(value: &Val, indent: Option<i64>, sort_keys: bool, ascii: bool) -> Re
 }
 
 fn json(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
-    let style = JsonStyle {
-        indent: spaces(bound.int(1)?),
-        sort_keys: bound.truth(0, true)?,
-        ..JsonStyle::default()
-    };
+    let style = JsonStyle { indent: spaces(bound.int(1)?), sort_keys: bound.truth(0, true)?, ..JsonStyle::default() };
     let json = value.to_value()?.to_json_with(style);
     Ok(Val::Markup(json.trim().into()))
 }
@@ -178,7 +174,8 @@ fn xml(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
 /// Plain values of a map are attributes, lists repeat the tag.
 fn element(tag: &str, content: &Value, depth: usize, out: &mut String) {
     let margin = " ".repeat(depth);
-    let quote = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;").replace('>', "&gt;");
+    let quote =
+        |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;").replace('>', "&gt;");
     match content {
         Value::List(items) => items.iter().for_each(|item| element(tag, item, depth, out)),
         Value::Map(map) => {

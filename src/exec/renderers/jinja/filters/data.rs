@@ -7,7 +7,6 @@ use super::super::value::{Dict, DictCell, Val};
 use super::number::{parse_float, parse_int};
 use super::text::text;
 use super::{Filter, filter, open};
-use crate::wire::value::parse_json;
 use std::rc::Rc;
 
 pub const SALT: &[Filter] = &[
@@ -57,7 +56,6 @@ pub const SALT: &[Filter] = &[
     filter("sorted_ignorecase", &[], 0, sorted_ignoring_case),
     filter("to_entries", &[], 0, to_entries),
     filter("from_entries", &[], 0, from_entries),
-    filter("json_query", &["expr"], 1, json_query),
     filter("mysql_to_dict", &["key"], 1, mysql_to_dict),
     open("method_call", &["f_name"], 1, Rest::Both, method_call),
     filter("json_decode_list", &[], 0, encoded),
@@ -119,7 +117,13 @@ fn human_to_bytes(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let (Some(power), Ok(amount)) = (power, amount.parse::<f64>()) else { return Ok(Val::Int(0)) };
     let base: f64 = match (power, tail) {
         (0, "") | (1.., "" | "ib") => 1024.0,
-        (1.., "b") => if metric { 1000.0 } else { 1024.0 },
+        (1.., "b") => {
+            if metric {
+                1000.0
+            } else {
+                1024.0
+            }
+        }
         _ => return Ok(Val::Int(0)),
     };
     let bytes = amount * base.powi(i32::try_from(power).unwrap_or(0));
@@ -178,11 +182,7 @@ fn traverse(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     Ok(here)
 }
 
-fn change(
-    value: Val,
-    bound: &Bound,
-    change: impl FnOnce(&Rc<DictCell>, Val, Val) -> Res<()>,
-) -> Res<Val> {
+fn change(value: Val, bound: &Bound, change: impl FnOnce(&Rc<DictCell>, Val, Val) -> Res<()>) -> Res<Val> {
     let (dict, key) = way_to(&value, bound)?;
     change(&dict, key, bound.val(1))?;
     Ok(value)
@@ -293,7 +293,8 @@ fn sorted_ignoring_case(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
 }
 
 fn to_entries(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
-    let entry = |key: Val, value: Val| Val::dict(Dict::from_iter([(Val::from("key"), key), (Val::from("value"), value)]));
+    let entry =
+        |key: Val, value: Val| Val::dict(Dict::from_iter([(Val::from("key"), key), (Val::from("value"), value)]));
     value.defined()?;
     Ok(Val::list(match &value {
         Val::Dict(dict) => dict.0.borrow().iter().map(|(key, value)| entry(key.clone(), value.clone())).collect(),
@@ -322,16 +323,6 @@ fn from_entries(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     Ok(Val::dict(dict))
 }
 
-fn json_query(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
-    let expression = bound.val(0).text();
-    let wrong = |error: jmespath::JmespathError| Failure::python("ParseError", error.to_string());
-    let compiled = jmespath::compile(&expression).map_err(wrong)?;
-    let data = jmespath::Variable::from_json(&value.to_value()?.to_json()).map_err(Failure::value_error)?;
-    let found = compiled.search(data).map_err(wrong)?;
-    let found = serde_json::to_string(&*found).map_err(|error| Failure::value_error(error.to_string()))?;
-    parse_json(&found).map(|value| Val::from(&value)).map_err(Failure::value_error)
-}
-
 /// The table that `mysql` prints, by the values of one column.
 fn mysql_to_dict(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let key = bound.val(0).text();
@@ -342,12 +333,14 @@ fn mysql_to_dict(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
         if line.is_empty() || line.starts_with('+') {
             continue;
         }
-        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect();
+        let cells: Vec<String> =
+            line.split('|').map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect();
         if headers.is_empty() {
             headers = cells;
             continue;
         }
-        let row: Dict = headers.iter().zip(cells).map(|(name, cell)| (Val::from(name.as_str()), Val::from(cell))).collect();
+        let row: Dict =
+            headers.iter().zip(cells).map(|(name, cell)| (Val::from(name.as_str()), Val::from(cell))).collect();
         if let Some(name) = row.get(key.as_str()).cloned() {
             rows.insert(name, Val::dict(row));
         }
@@ -378,7 +371,9 @@ fn encoded(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
         }
         Ok(match value {
             Val::Str(text) | Val::Markup(text) => Val::Bytes(text.as_bytes().into()),
-            Val::List(items) => Val::list(items.0.borrow().iter().map(|item| bytes(item, depth + 1)).collect::<Res<_>>()?),
+            Val::List(items) => {
+                Val::list(items.0.borrow().iter().map(|item| bytes(item, depth + 1)).collect::<Res<_>>()?)
+            }
             Val::Tuple(items) => Val::list(items.0.iter().map(|item| bytes(item, depth + 1)).collect::<Res<_>>()?),
             Val::Dict(dict) => {
                 let mut out = Dict::new();

@@ -13,8 +13,12 @@ pub const SALT: &[Filter] = &[
         let options = bound.text_or(0, "")?;
         Ok(Val::Bool(valid(&value, 4, options)?.is_some() || valid(&value, 6, options)?.is_some()))
     }),
-    filter("is_ipv4", &["options"], 0, |_, value, bound| Ok(Val::Bool(valid(&value, 4, bound.text_or(0, "")?)?.is_some()))),
-    filter("is_ipv6", &["options"], 0, |_, value, bound| Ok(Val::Bool(valid(&value, 6, bound.text_or(0, "")?)?.is_some()))),
+    filter("is_ipv4", &["options"], 0, |_, value, bound| {
+        Ok(Val::Bool(valid(&value, 4, bound.text_or(0, "")?)?.is_some()))
+    }),
+    filter("is_ipv6", &["options"], 0, |_, value, bound| {
+        Ok(Val::Bool(valid(&value, 6, bound.text_or(0, "")?)?.is_some()))
+    }),
     filter("ipv4", &["options"], 0, |interp, value, bound| of_version(interp, &value, 4, bound.text_or(0, "")?)),
     filter("ipv6", &["options"], 0, |interp, value, bound| of_version(interp, &value, 6, bound.text_or(0, "")?)),
     filter("ipaddr", &["options"], 0, |interp, value, bound| addresses(interp, &value, bound.text_or(0, "")?)),
@@ -122,15 +126,51 @@ impl Network {
 
 /// The networks that are not for the world (IANA's special-purpose registries, as Python 3.11 knows them).
 const PRIVATE: [&str; 26] = [
-    "0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/29", "192.0.0.170/31",
-    "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-    "255.255.255.255/32", "::1/128", "::/128", "::ffff:0:0/96", "100::/64", "2001::/23", "2001:2::/48",
-    "2001:db8::/32", "2001:10::/28", "fc00::/7", "fe80::/10", "64:ff9b:1::/48", "2002::/16",
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/29",
+    "192.0.0.170/31",
+    "192.0.2.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "240.0.0.0/4",
+    "255.255.255.255/32",
+    "::1/128",
+    "::/128",
+    "::ffff:0:0/96",
+    "100::/64",
+    "2001::/23",
+    "2001:2::/48",
+    "2001:db8::/32",
+    "2001:10::/28",
+    "fc00::/7",
+    "fe80::/10",
+    "64:ff9b:1::/48",
+    "2002::/16",
 ];
 
 const RESERVED: [&str; 16] = [
-    "240.0.0.0/4", "::/8", "100::/8", "200::/7", "400::/6", "800::/5", "1000::/4", "4000::/3", "6000::/3", "8000::/3",
-    "a000::/3", "c000::/3", "e000::/4", "f000::/5", "f800::/6", "fe00::/9",
+    "240.0.0.0/4",
+    "::/8",
+    "100::/8",
+    "200::/7",
+    "400::/6",
+    "800::/5",
+    "1000::/4",
+    "4000::/3",
+    "6000::/3",
+    "8000::/3",
+    "a000::/3",
+    "c000::/3",
+    "e000::/4",
+    "f000::/5",
+    "f800::/6",
+    "fe00::/9",
 ];
 
 fn one_of(network: &Network, blocks: &[&str]) -> bool {
@@ -233,7 +273,8 @@ fn within(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let keep = |interp: &mut Interp, list: &Val| -> Res<Val> {
         let mut kept = Vec::new();
         for item in list.items(interp)? {
-            let wrong = || Failure::value_error(format!("{} does not appear to be an IPv4 or IPv6 address", item.repr()));
+            let wrong =
+                || Failure::value_error(format!("{} does not appear to be an IPv4 or IPv6 address", item.repr()));
             let address = Network::of(&item).filter(|address| !address.written).ok_or_else(wrong)?;
             let times = networks.iter().filter(|network| network.holds(&address)).count();
             kept.extend(std::iter::repeat_n(item, times));

@@ -47,7 +47,15 @@ fn strip_tags(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
 
 fn unescape(text: &str) -> String {
     let mut text = text.to_owned();
-    for (entity, plain) in [("&lt;", "<"), ("&gt;", ">"), ("&#34;", "\""), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", "\u{a0}"), ("&amp;", "&")] {
+    for (entity, plain) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&#34;", "\""),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&nbsp;", "\u{a0}"),
+        ("&amp;", "&"),
+    ] {
         text = text.replace(entity, plain);
     }
     text
@@ -108,9 +116,7 @@ fn urlize(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
         let end = inner.trim_end_matches(['.', ',', ')', '\n', ';', '!', '?']).len();
         let (middle, tail) = inner.split_at(end);
         let shown = match limit {
-            Some(limit) if middle.chars().count() > limit => {
-                middle.chars().take(limit).collect::<String>() + "..."
-            }
+            Some(limit) if middle.chars().count() > limit => middle.chars().take(limit).collect::<String>() + "...",
             _ => middle.to_owned(),
         };
         out.push_str(&word[..start]);
@@ -135,7 +141,10 @@ fn urlize(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
 fn xml_attributes(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     value.defined()?;
     let Val::Dict(dict) = &value else {
-        return Err(Failure::python("AttributeError", format!("'{}' object has no attribute 'items'", value.type_name())));
+        return Err(Failure::python(
+            "AttributeError",
+            format!("'{}' object has no attribute 'items'", value.type_name()),
+        ));
     };
     let mut parts = Vec::new();
     for (key, value) in dict.0.borrow().iter() {

@@ -98,9 +98,9 @@ fn round(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     if !matches!(method, "common" | "ceil" | "floor") {
         return Err(Failure::python("FilterArgumentError", "method must be common, ceil or floor"));
     }
-    let number = value.as_float().ok_or_else(|| {
-        Failure::type_error(format!("type {} doesn't define __round__ method", value.type_name()))
-    })?;
+    let number = value
+        .as_float()
+        .ok_or_else(|| Failure::type_error(format!("type {} doesn't define __round__ method", value.type_name())))?;
     if method == "common" {
         if let Some(whole) = value.as_big() {
             return Ok(Val::big(round_whole(&whole, precision)));
@@ -133,8 +133,7 @@ fn round_whole(number: &BigInt, precision: i32) -> BigInt {
     let twice: BigInt = number * 2;
     let quotient: BigInt = number / &scale;
     let rest: BigInt = &twice - &quotient * 2 * &scale;
-    let up = rest.magnitude() > scale.magnitude()
-        || rest.magnitude() == scale.magnitude() && quotient.bit(0);
+    let up = rest.magnitude() > scale.magnitude() || rest.magnitude() == scale.magnitude() && quotient.bit(0);
     let step = if number < &BigInt::default() { -1 } else { 1 };
     (quotient + if up { step } else { 0 }) * scale
 }
@@ -143,9 +142,8 @@ fn file_size(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     value.defined()?;
     let binary = bound.truth(0, false)?;
     let bytes = match value.as_str() {
-        Some(text) => parse_float(text).ok_or_else(|| {
-            Failure::value_error(format!("could not convert string to float: {}", value.repr()))
-        })?,
+        Some(text) => parse_float(text)
+            .ok_or_else(|| Failure::value_error(format!("could not convert string to float: {}", value.repr())))?,
         None => value.as_float().unwrap_or(0.0),
     };
     let base: f64 = if binary { 1024.0 } else { 1000.0 };

@@ -9,7 +9,9 @@ use crate::exec::regex::{Flags, Found, Regex};
 use crate::exec::target::fnmatch::fnmatch;
 
 pub const SALT: &[Filter] = &[
-    filter("regex_search", &["rgx", "ignorecase", "multiline"], 1, |_, value, bound| groups(&value, &bound, Regex::search)),
+    filter("regex_search", &["rgx", "ignorecase", "multiline"], 1, |_, value, bound| {
+        groups(&value, &bound, Regex::search)
+    }),
     filter("regex_match", &["rgx", "ignorecase", "multiline"], 1, |_, value, bound| {
         groups(&value, &bound, Regex::match_start)
     }),
@@ -193,6 +195,7 @@ fn listed(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
 }
 
 fn fits(name: &str, pattern: &str) -> bool {
-    let regex = || Regex::with_flags(&format!("^(?:{pattern})$"), Flags::default()).and_then(|regex| regex.is_match(name));
+    let regex =
+        || Regex::with_flags(&format!("^(?:{pattern})$"), Flags::default()).and_then(|regex| regex.is_match(name));
     fnmatch(name, pattern) || regex().unwrap_or(false)
 }

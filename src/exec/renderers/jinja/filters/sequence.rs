@@ -1,8 +1,8 @@
 //! Filters on lists and other things that can be gone through.
 
+use super::super::ast::Operator;
 use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp, escape};
-use super::super::ast::Operator;
 use super::super::value::{Dict, Val};
 use super::sorting::{attribute, folded};
 use super::{Filter, filter};

@@ -110,7 +110,10 @@ fn extreme(interp: &mut Interp, value: &Val, wanted: Ordering) -> Res<Val> {
 fn average(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     if value.hashable().is_ok() {
         return value.as_float().map(Val::Float).ok_or_else(|| {
-            Failure::type_error(format!("float() argument must be a string or a real number, not '{}'", value.type_name()))
+            Failure::type_error(format!(
+                "float() argument must be a string or a real number, not '{}'",
+                value.type_name()
+            ))
         });
     }
     let items = value.items(interp)?;
@@ -127,7 +130,14 @@ fn flatten(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     Ok(Val::list(out))
 }
 
-fn flat(interp: &mut Interp, value: &Val, levels: Option<i64>, nulls: bool, depth: usize, out: &mut Vec<Val>) -> Res<()> {
+fn flat(
+    interp: &mut Interp,
+    value: &Val,
+    levels: Option<i64>,
+    nulls: bool,
+    depth: usize,
+    out: &mut Vec<Val>,
+) -> Res<()> {
     if depth > 200 {
         return Err(Failure::python("RecursionError", "Reference cycle detected. Check input list."));
     }
@@ -214,7 +224,10 @@ fn product(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let mut rows: Vec<Vec<Val>> = vec![Vec::new()];
     for pool in pools {
         interp.spend(rows.len().saturating_mul(pool.len()).saturating_mul(rows.first().map_or(1, Vec::len) + 1))?;
-        rows = rows.iter().flat_map(|row| pool.iter().map(move |item| [&row[..], std::slice::from_ref(item)].concat())).collect();
+        rows = rows
+            .iter()
+            .flat_map(|row| pool.iter().map(move |item| [&row[..], std::slice::from_ref(item)].concat()))
+            .collect();
     }
     Ok(Val::iter("product", rows.into_iter().map(Val::tuple).collect()))
 }

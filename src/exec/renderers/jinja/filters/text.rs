@@ -25,9 +25,7 @@ pub const FILTERS: &[Filter] = &[
 pub const SALT: &[Filter] = &[
     filter("to_snake_case", &[], 0, snake_case),
     filter("to_camelcase", &["uppercamel"], 0, camel_case),
-    filter("contains_whitespace", &[], 0, |_, value, _| {
-        Ok(Val::Bool(text(&value)?.contains(char::is_whitespace)))
-    }),
+    filter("contains_whitespace", &[], 0, |_, value, _| Ok(Val::Bool(text(&value)?.contains(char::is_whitespace)))),
     filter("quote", &[], 0, |_, value, _| Ok(Val::from(shell_quoted(&text(&value)?)))),
 ];
 

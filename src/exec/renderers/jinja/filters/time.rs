@@ -8,10 +8,8 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, ZonedDateTime};
 
-pub const SALT: &[Filter] = &[
-    filter("strftime", &["format"], 0, strftime),
-    filter("date_format", &["format"], 0, strftime),
-];
+pub const SALT: &[Filter] =
+    &[filter("strftime", &["format"], 0, strftime), filter("date_format", &["format"], 0, strftime)];
 
 fn strftime(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let format = bound.text_or(0, "%Y-%m-%d")?;

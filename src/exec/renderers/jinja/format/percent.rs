@@ -123,9 +123,9 @@ impl Writer<'_> {
                 number::integer(&whole, kind, shape)
             }
             'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
-                let float = value.as_float().ok_or_else(|| {
-                    Failure::type_error(format!("must be real number, not {}", value.type_name()))
-                })?;
+                let float = value
+                    .as_float()
+                    .ok_or_else(|| Failure::type_error(format!("must be real number, not {}", value.type_name())))?;
                 number::float(float, kind, shape)?
             }
             _ => {

@@ -63,9 +63,10 @@ impl Writer<'_> {
         let (name, mut rest) = field.split_at(name_end);
         let mut conversion = None;
         if let Some(behind) = rest.strip_prefix('!') {
-            let kind = behind.chars().next().ok_or_else(|| {
-                Failure::value_error("end of string while looking for conversion specifier")
-            })?;
+            let kind = behind
+                .chars()
+                .next()
+                .ok_or_else(|| Failure::value_error("end of string while looking for conversion specifier"))?;
             conversion = Some(kind);
             rest = &behind[kind.len_utf8()..];
             if !rest.is_empty() && !rest.starts_with(':') {
@@ -80,7 +81,10 @@ impl Writer<'_> {
             Some('s') => Val::from(value.text()),
             Some('r' | 'a') => Val::from(value.repr()),
             Some(kind) => {
-                return Err(Failure::value_error(format!("Unknown conversion specifier {}", str_repr(&kind.to_string()))));
+                return Err(Failure::value_error(format!(
+                    "Unknown conversion specifier {}",
+                    str_repr(&kind.to_string())
+                )));
             }
         };
         let text = formatted(&value, &spec)?;
@@ -139,10 +143,7 @@ impl Writer<'_> {
             return found.ok_or_else(|| Failure::python("KeyError", str_repr(name)));
         };
         self.args.positional.get(index).cloned().ok_or_else(|| {
-            Failure::python(
-                "IndexError",
-                format!("Replacement index {index} out of range for positional args tuple"),
-            )
+            Failure::python("IndexError", format!("Replacement index {index} out of range for positional args tuple"))
         })
     }
 }

@@ -6,13 +6,23 @@ use super::super::globals::dict_of;
 use super::super::value::{Dict, DictCell, Val, View};
 use std::rc::Rc;
 
-pub const NAMES: &[&str] = &[
-    "clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values",
-];
+pub const NAMES: &[&str] =
+    &["clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"];
 
 pub const SET_NAMES: &[&str] = &[
-    "add", "clear", "copy", "difference", "discard", "intersection", "isdisjoint", "issubset", "issuperset", "remove",
-    "symmetric_difference", "union", "update",
+    "add",
+    "clear",
+    "copy",
+    "difference",
+    "discard",
+    "intersection",
+    "isdisjoint",
+    "issubset",
+    "issuperset",
+    "remove",
+    "symmetric_difference",
+    "union",
+    "update",
 ];
 
 pub fn call(interp: &mut Interp, cell: &Rc<DictCell>, name: &str, args: Args) -> Res<Val> {
@@ -65,8 +75,7 @@ pub fn call(interp: &mut Interp, cell: &Rc<DictCell>, name: &str, args: Args) ->
         }
         "popitem" => {
             let popped = cell.0.borrow_mut().pop();
-            let (key, value) =
-                popped.ok_or_else(|| Failure::python("KeyError", "'popitem(): dictionary is empty'"))?;
+            let (key, value) = popped.ok_or_else(|| Failure::python("KeyError", "'popitem(): dictionary is empty'"))?;
             Val::tuple(vec![key, value])
         }
         _ => {

@@ -7,11 +7,53 @@ use super::super::value::{Dict, Val};
 use super::list::place;
 
 pub const NAMES: &[&str] = &[
-    "capitalize", "casefold", "center", "count", "encode", "endswith", "expandtabs", "find", "format", "format_map",
-    "index", "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric",
-    "isprintable", "isspace", "istitle", "isupper", "join", "ljust", "lower", "lstrip", "maketrans", "partition",
-    "removeprefix", "removesuffix", "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split",
-    "splitlines", "startswith", "strip", "swapcase", "title", "translate", "upper", "zfill",
+    "capitalize",
+    "casefold",
+    "center",
+    "count",
+    "encode",
+    "endswith",
+    "expandtabs",
+    "find",
+    "format",
+    "format_map",
+    "index",
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+    "join",
+    "ljust",
+    "lower",
+    "lstrip",
+    "maketrans",
+    "partition",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rfind",
+    "rindex",
+    "rjust",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "startswith",
+    "strip",
+    "swapcase",
+    "title",
+    "translate",
+    "upper",
+    "zfill",
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -453,7 +495,9 @@ pub fn bytes(bytes: &[u8], name: &str, args: Args) -> Res<Val> {
             }
             match std::str::from_utf8(bytes) {
                 Ok(text) => Ok(Val::from(text)),
-                Err(_) if bound.text_or(1, "strict")? != "strict" => Ok(Val::from(String::from_utf8_lossy(bytes).into_owned())),
+                Err(_) if bound.text_or(1, "strict")? != "strict" => {
+                    Ok(Val::from(String::from_utf8_lossy(bytes).into_owned()))
+                }
                 Err(error) => {
                     let at = error.valid_up_to();
                     let byte = bytes.get(at).copied().unwrap_or(0);

@@ -139,9 +139,7 @@ impl Object for LoopObject {
             return Err(Failure::type_error(message));
         };
         let items = args.positional.into_iter().next().unwrap_or(Val::None);
-        interp.within(outer, |interp| {
-            interp.capture(|interp| interp.run_loop(&self.each, &items, self.depth + 1))
-        })
+        interp.within(outer, |interp| interp.capture(|interp| interp.run_loop(&self.each, &items, self.depth + 1)))
     }
 
     fn length(&self) -> Option<usize> {

@@ -163,8 +163,7 @@ impl Parser {
     }
 
     fn product(&mut self) -> Res<Expr> {
-        let operators =
-            [("*", Operator::Mul), ("/", Operator::Div), ("//", Operator::FloorDiv), ("%", Operator::Mod)];
+        let operators = [("*", Operator::Mul), ("/", Operator::Div), ("//", Operator::FloorDiv), ("%", Operator::Mod)];
         self.binary(&operators, Parser::power)
     }
 
@@ -468,10 +467,9 @@ impl Parser {
         }
         let mut args = CallArgs::default();
         let token = self.current();
-        let operand = matches!(
-            token.kind,
-            Tok::Name(_) | Tok::Str(_) | Tok::Integer(_) | Tok::Float(_) | Tok::Op("[" | "{")
-        ) && !["else", "or", "and"].iter().any(|word| token.is_name(word));
+        let operand =
+            matches!(token.kind, Tok::Name(_) | Tok::Str(_) | Tok::Integer(_) | Tok::Float(_) | Tok::Op("[" | "{"))
+                && !["else", "or", "and"].iter().any(|word| token.is_name(word));
         if token.is_op("(") {
             args = self.call_args()?;
         } else if operand {

@@ -329,8 +329,7 @@ impl Parser {
             let pos = self.pos();
             let name = self.expect_name()?;
             if name.starts_with('_') {
-                let mut failure =
-                    Failure::new(Kind::Assertion, "names starting with an underline can not be imported");
+                let mut failure = Failure::new(Kind::Assertion, "names starting with an underline can not be imported");
                 failure.at = Some(pos);
                 return Err(failure);
             }

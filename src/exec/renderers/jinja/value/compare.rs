@@ -135,7 +135,9 @@ impl Val {
             Val::List(_) | Val::Dict(_) | Val::Set(_) => {
                 Err(Failure::type_error(format!("unhashable type: '{}'", self.type_name())))
             }
-            Val::Tuple(items) => items.0.iter().filter(|item| !matches!(item, Val::Tuple(_))).try_for_each(Val::hashable),
+            Val::Tuple(items) => {
+                items.0.iter().filter(|item| !matches!(item, Val::Tuple(_))).try_for_each(Val::hashable)
+            }
             _ => Ok(()),
         }
     }
