@@ -77,7 +77,7 @@ impl<'e> Environment<'e> {
 
     /// Renders a text; `name` is what errors call it. In [`Dialect::Salt`] a `#jinja2:` line is obeyed, and a line end
     /// at the end of the text is kept.
-    pub fn render(&self, name: &str, text: &str, context: Map) -> Result<String, TemplateError> {
+    pub fn render(&self, name: &str, text: &str, context: Map) -> Result<String, Box<TemplateError>> {
         if self.options.dialect == Dialect::Plain {
             return self.render_text(name, text, context);
         }
@@ -93,9 +93,9 @@ impl<'e> Environment<'e> {
         Ok(out)
     }
 
-    fn render_text(&self, name: &str, text: &str, context: Map) -> Result<String, TemplateError> {
+    fn render_text(&self, name: &str, text: &str, context: Map) -> Result<String, Box<TemplateError>> {
         let source = Rc::new(Source { name: name.to_owned(), path: name.to_owned(), text: text.to_owned() });
-        let failed = |failure: Box<Failure>| TemplateError::of(*failure, &source);
+        let failed = |failure: Box<Failure>| Box::new(TemplateError::of(*failure, &source));
         let template = Rc::new(Template::compile(&self.options, source.clone()).map_err(failed)?);
         let mut interp = Interp::new(self, context, source.clone());
         interp.run(&template).map_err(failed)?;

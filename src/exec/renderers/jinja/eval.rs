@@ -25,6 +25,9 @@ pub use templates::Template;
 /// What one rendering may do: turns of loops, characters written and elements made, all together.
 const WORK_LIMIT: usize = 100_000_000;
 
+/// What one turn of a loop counts as.
+const TURN: usize = 20;
+
 /// How deep macros, includes and expressions may nest.
 const DEPTH_LIMIT: usize = 180;
 
@@ -82,7 +85,7 @@ impl<'e> Interp<'e> {
         self.work = self.work.saturating_add(amount);
         match self.work > WORK_LIMIT {
             true => Err(Failure::limit(format!(
-                "the template does more than {WORK_LIMIT} turns of loops, characters and elements"
+                "the template does more than {WORK_LIMIT} steps: turns of loops, characters, elements"
             ))),
             false => Ok(()),
         }
@@ -184,7 +187,7 @@ impl<'e> Interp<'e> {
                 self.set(target, value);
             }
             StmtKind::FromImport { template, names, context } => {
-                self.from_import(template, names, *context, stmt.pos)?;
+                self.import_names(template, names, *context, stmt.pos)?;
             }
             StmtKind::Load { target, filter, body } => {
                 let text = self.scoped_text(body)?;
@@ -258,7 +261,7 @@ impl<'e> Interp<'e> {
             self.fresh_scope(base);
             self.set(&loop_name, Val::Object(state.clone()));
             let turn =
-                self.assign(&each.target, item).and_then(|()| self.spend(1)).and_then(|()| self.body(&each.body));
+                self.assign(&each.target, item).and_then(|()| self.spend(TURN)).and_then(|()| self.body(&each.body));
             match turn {
                 Ok(Flow::Break) => break,
                 Ok(_) => {}

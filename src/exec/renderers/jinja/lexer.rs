@@ -210,7 +210,7 @@ impl<'t> Lexer<'t> {
                 .then(|| at + rest.len() - begin.len() + prefix.len());
             rules.push((prefix.len(), 3, Opening::LineComment, end));
         }
-        rules.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+        rules.sort_by_key(|rule| std::cmp::Reverse((rule.0, rule.1)));
         let (.., opening, end) = rules.into_iter().find(|rule| rule.3.is_some())?;
         let end = end?;
         let sign = sign_of(&self.text[end..]);

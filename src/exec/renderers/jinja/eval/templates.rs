@@ -149,7 +149,7 @@ impl Interp<'_> {
         Ok(module)
     }
 
-    pub fn from_import(&mut self, template: &Expr, names: &[(Name, Name)], sees: Sees, pos: Pos) -> Res<()> {
+    pub fn import_names(&mut self, template: &Expr, names: &[(Name, Name)], sees: Sees, pos: Pos) -> Res<()> {
         let module = self.import(template, sees)?;
         let ctx = module.downcast::<Module>().map(|module| module.ctx.clone());
         for (name, alias) in names {

@@ -32,7 +32,7 @@ impl Parser {
             "extends" => |parser, body, pos| parser.plain(body, pos, Parser::extends_tag),
             "include" => |parser, body, pos| parser.plain(body, pos, Parser::include_tag),
             "import" => |parser, body, pos| parser.plain(body, pos, Parser::import_tag),
-            "from" => |parser, body, pos| parser.plain(body, pos, Parser::from_tag),
+            "from" => |parser, body, pos| parser.plain(body, pos, Parser::import_names_tag),
             "do" => |parser, body, pos| parser.plain(body, pos, Parser::do_tag),
             "break" => |parser, body, pos| parser.plain(body, pos, |parser| parser.bare(StmtKind::Break)),
             "continue" => |parser, body, pos| parser.plain(body, pos, |parser| parser.bare(StmtKind::Continue)),
@@ -312,7 +312,7 @@ impl Parser {
         Ok(StmtKind::Import { template, target, context, format })
     }
 
-    fn from_tag(&mut self) -> Res<StmtKind> {
+    fn import_names_tag(&mut self) -> Res<StmtKind> {
         self.advance()?;
         let template = self.expression()?;
         self.expect_keyword("import")?;
