@@ -26,7 +26,7 @@ pub use templates::Template;
 const WORK_LIMIT: usize = 100_000_000;
 
 /// What one turn of a loop counts as.
-const TURN: usize = 20;
+const TURN: usize = 50;
 
 /// How deep macros, includes and expressions may nest.
 const DEPTH_LIMIT: usize = 180;
@@ -36,6 +36,8 @@ pub struct Interp<'e> {
     pub env: &'e Environment<'e>,
     pub out: String,
     pub frame: Frame,
+    /// The template that the rendering is about.
+    main: Rc<Source>,
     /// The texts of the blocks that filters are put on.
     captured: Vec<Val>,
     work: usize,
@@ -63,6 +65,7 @@ impl<'e> Interp<'e> {
         Interp {
             env,
             out: String::with_capacity(source.text.len()),
+            main: source.clone(),
             frame: Frame {
                 ctx: Ctx::new(source.clone(), None),
                 source,
