@@ -31,6 +31,7 @@ mod value;
 #[cfg(test)]
 mod cases;
 
+use super::pipe::{RenderError, Rendered, Renderer, Rendering};
 use crate::exec::fault::Fault;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -41,6 +42,14 @@ use std::rc::Rc;
 pub use error::{Kind, TemplateError};
 pub use objects::Functions;
 pub use options::{Dialect, Options, UndefinedPolicy};
+
+pub const RENDERER: Renderer = Renderer { name: "jinja", render };
+
+fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderError> {
+    let text = input.text(RENDERER.name)?;
+    let out = rendering.environment.render(rendering.name, &text, rendering.context.clone());
+    out.map(Rendered::Text).map_err(RenderError::Template)
+}
 
 /// What templates are rendered with.
 pub struct Environment<'e> {
