@@ -1,4 +1,7 @@
 //! Renderers: what turns the text of an SLS, pillar or configuration file into data or into other text.
 
 pub mod jinja;
+pub mod json;
+pub mod pipe;
+pub mod text;
 pub mod yaml;

@@ -31,6 +31,7 @@ mod value;
 #[cfg(test)]
 mod cases;
 
+use super::pipe::{RenderError, Rendered, Renderer, Rendering};
 use crate::exec::fault::Fault;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -41,6 +42,14 @@ use std::rc::Rc;
 pub use error::{Kind, TemplateError};
 pub use objects::Functions;
 pub use options::{Dialect, Options, UndefinedPolicy};
+
+pub const RENDERER: Renderer = Renderer { name: "jinja", render };
+
+fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderError> {
+    let text = input.text(RENDERER.name)?;
+    let out = rendering.environment.render(rendering.name, &text, rendering.context.clone());
+    out.map(Rendered::Text).map_err(RenderError::Template)
+}
 
 /// What templates are rendered with.
 pub struct Environment<'e> {
@@ -77,7 +86,7 @@ impl<'e> Environment<'e> {
 
     /// Renders a text; `name` is what errors call it. In [`Dialect::Salt`] a `#jinja2:` line is obeyed, and a line end
     /// at the end of the text is kept.
-    pub fn render(&self, name: &str, text: &str, context: Map) -> Result<String, TemplateError> {
+    pub fn render(&self, name: &str, text: &str, context: Map) -> Result<String, Box<TemplateError>> {
         if self.options.dialect == Dialect::Plain {
             return self.render_text(name, text, context);
         }
@@ -93,9 +102,9 @@ impl<'e> Environment<'e> {
         Ok(out)
     }
 
-    fn render_text(&self, name: &str, text: &str, context: Map) -> Result<String, TemplateError> {
+    fn render_text(&self, name: &str, text: &str, context: Map) -> Result<String, Box<TemplateError>> {
         let source = Rc::new(Source { name: name.to_owned(), path: name.to_owned(), text: text.to_owned() });
-        let failed = |failure: Box<Failure>| TemplateError::of(*failure, &source);
+        let failed = |failure: Box<Failure>| Box::new(TemplateError::of(*failure, &source));
         let template = Rc::new(Template::compile(&self.options, source.clone()).map_err(failed)?);
         let mut interp = Interp::new(self, context, source.clone());
         interp.run(&template).map_err(failed)?;

@@ -20,11 +20,19 @@ mod dump;
 mod resolve;
 mod scalar;
 
+use super::pipe::{RenderError, Rendered, Renderer, Rendering};
 use crate::wire::value::Value;
 use construct::Places;
 use std::fmt;
 
 pub use dump::{DumpStyle, Flow, Keys, dump, dump_with};
+
+pub const RENDERER: Renderer = Renderer { name: "yaml", render };
+
+fn render(input: Rendered, _: &Rendering) -> Result<Rendered, RenderError> {
+    let text = input.text(RENDERER.name)?;
+    load(&text).map(Rendered::Data).map_err(|error| RenderError::Yaml(Box::new(error)))
+}
 
 /// Collections nested deeper than this are refused: the code that walks values is recursive.
 pub const DEPTH_LIMIT: usize = 256;

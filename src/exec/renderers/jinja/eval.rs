@@ -25,6 +25,9 @@ pub use templates::Template;
 /// What one rendering may do: turns of loops, characters written and elements made, all together.
 const WORK_LIMIT: usize = 100_000_000;
 
+/// What one turn of a loop counts as.
+const TURN: usize = 50;
+
 /// How deep macros, includes and expressions may nest.
 const DEPTH_LIMIT: usize = 180;
 
@@ -33,6 +36,8 @@ pub struct Interp<'e> {
     pub env: &'e Environment<'e>,
     pub out: String,
     pub frame: Frame,
+    /// The template that the rendering is about.
+    main: Rc<Source>,
     /// The texts of the blocks that filters are put on.
     captured: Vec<Val>,
     work: usize,
@@ -60,6 +65,7 @@ impl<'e> Interp<'e> {
         Interp {
             env,
             out: String::with_capacity(source.text.len()),
+            main: source.clone(),
             frame: Frame {
                 ctx: Ctx::new(source.clone(), None),
                 source,
@@ -82,7 +88,7 @@ impl<'e> Interp<'e> {
         self.work = self.work.saturating_add(amount);
         match self.work > WORK_LIMIT {
             true => Err(Failure::limit(format!(
-                "the template does more than {WORK_LIMIT} turns of loops, characters and elements"
+                "the template does more than {WORK_LIMIT} steps: turns of loops, characters, elements"
             ))),
             false => Ok(()),
         }
@@ -184,7 +190,7 @@ impl<'e> Interp<'e> {
                 self.set(target, value);
             }
             StmtKind::FromImport { template, names, context } => {
-                self.from_import(template, names, *context, stmt.pos)?;
+                self.import_names(template, names, *context, stmt.pos)?;
             }
             StmtKind::Load { target, filter, body } => {
                 let text = self.scoped_text(body)?;
@@ -258,7 +264,7 @@ impl<'e> Interp<'e> {
             self.fresh_scope(base);
             self.set(&loop_name, Val::Object(state.clone()));
             let turn =
-                self.assign(&each.target, item).and_then(|()| self.spend(1)).and_then(|()| self.body(&each.body));
+                self.assign(&each.target, item).and_then(|()| self.spend(TURN)).and_then(|()| self.body(&each.body));
             match turn {
                 Ok(Flow::Break) => break,
                 Ok(_) => {}

@@ -8,6 +8,7 @@ mod hosts;
 mod markup;
 mod number;
 mod pattern;
+mod query;
 mod sequence;
 mod sets;
 pub mod sorting;
@@ -48,8 +49,17 @@ const PLAIN: [&[Filter]; 7] = [
 ];
 
 /// Where a name is jinja2's too, Salt's comes first.
-const SALT: [&[Filter]; 8] =
-    [convert::SALT, sets::SALT, pattern::SALT, data::SALT, digest::SALT, hosts::SALT, time::SALT, text::SALT];
+const SALT: [&[Filter]; 9] = [
+    convert::SALT,
+    sets::SALT,
+    pattern::SALT,
+    data::SALT,
+    query::SALT,
+    digest::SALT,
+    hosts::SALT,
+    time::SALT,
+    text::SALT,
+];
 
 pub fn find(name: &str, dialect: Dialect) -> Option<&'static Filter> {
     let salt = || SALT.into_iter().flatten().find(|filter| filter.name == name);

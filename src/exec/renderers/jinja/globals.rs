@@ -163,7 +163,7 @@ fn raise(_: &mut Interp, bound: Bound) -> Res<Val> {
 
 /// Pairs of a target and a value, then what holds if none matches: the value of the first target that the minion is.
 fn ifelse(interp: &mut Interp, bound: Bound) -> Res<Val> {
-    if bound.extra.len() % 2 == 0 {
+    if bound.extra.len().is_multiple_of(2) {
         let message = "The ifelse function must have an odd number of arguments!";
         return Err(Failure::python("SaltException", message));
     }

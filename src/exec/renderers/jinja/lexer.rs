@@ -210,7 +210,7 @@ impl<'t> Lexer<'t> {
                 .then(|| at + rest.len() - begin.len() + prefix.len());
             rules.push((prefix.len(), 3, Opening::LineComment, end));
         }
-        rules.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+        rules.sort_by_key(|rule| std::cmp::Reverse((rule.0, rule.1)));
         let (.., opening, end) = rules.into_iter().find(|rule| rule.3.is_some())?;
         let end = end?;
         let sign = sign_of(&self.text[end..]);
@@ -477,16 +477,12 @@ fn unescape(text: &str) -> Result<String, String> {
     }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
-    let mut position = 0;
     while let Some(c) = chars.next() {
-        let at = position;
-        position += 1;
         if c != '\\' {
             out.push(c);
             continue;
         }
         let Some(kind) = chars.next() else { break };
-        position += 1;
         let size = match kind {
             'x' => 2,
             'u' => 4,
@@ -494,10 +490,7 @@ fn unescape(text: &str) -> Result<String, String> {
             '0'..='7' => {
                 let more: String = chars.clone().take_while(|c| c.is_digit(8)).take(2).collect();
                 let code = u32::from_str_radix(&format!("{kind}{more}"), 8).unwrap_or(0);
-                more.chars().for_each(|_| {
-                    chars.next();
-                });
-                position += more.len();
+                chars = skipping(chars, more.len());
                 out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
                 continue;
             }
@@ -530,15 +523,18 @@ fn unescape(text: &str) -> Result<String, String> {
             } else {
                 "\\UXXXXXXXX"
             };
-            let _ = at;
             return Err(format!("truncated {shape} escape"));
         }
-        code.chars().for_each(|_| {
-            chars.next();
-        });
-        position += size;
+        chars = skipping(chars, size);
         let code = u32::from_str_radix(&code, 16).unwrap_or(u32::MAX);
         out.push(char::from_u32(code).ok_or("illegal Unicode character")?);
     }
     Ok(out)
+}
+
+fn skipping(mut chars: std::str::Chars<'_>, count: usize) -> std::str::Chars<'_> {
+    for _ in 0..count {
+        chars.next();
+    }
+    chars
 }

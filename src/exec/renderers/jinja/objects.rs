@@ -219,7 +219,7 @@ impl BlockRef {
 
 impl Object for BlockRef {
     fn kind(&self) -> &str {
-        if self.block.is_some() { "BlockReference" } else { "TemplateReference" }
+        if self.block.is_some() { "jinja2.runtime.BlockReference" } else { "jinja2.runtime.TemplateReference" }
     }
 
     fn attribute(&self, interp: &mut Interp, name: &str) -> Res<Option<Val>> {

@@ -28,6 +28,7 @@ pub fn parse(text: &str, options: &Options) -> Res<Tree> {
         uses: MacroUses::default(),
         absent: Vec::new(),
         depth: 0,
+        loops: 0,
         blocks: Vec::new(),
     };
     parser.check()?;
@@ -53,6 +54,8 @@ pub(super) struct Parser {
     /// Filters and tests that do not exist, where that is known before anything runs.
     absent: Vec<Absent>,
     depth: usize,
+    /// Loops around, within the macro or block that is being read.
+    loops: usize,
     blocks: Vec<Rc<Block>>,
 }
 

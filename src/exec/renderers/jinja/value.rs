@@ -79,7 +79,7 @@ pub trait Object: Any {
     fn kind(&self) -> &str;
 
     fn repr(&self) -> String {
-        format!("<{}>", self.kind())
+        format!("<{} object>", self.kind())
     }
 
     fn attribute(&self, _interp: &mut Interp, _name: &str) -> Res<Option<Val>> {

@@ -44,6 +44,9 @@ pub struct Frame {
     pub autoescape: bool,
 }
 
+/// A block and the template that it stands in.
+pub type Found = (Rc<Block>, Rc<Source>);
+
 /// One run of a template: what it sets at its top, and what it sees from outside.
 pub struct Ctx {
     pub vars: Scope,
@@ -52,7 +55,7 @@ pub struct Ctx {
     outer: Option<Frame>,
     pub sees_context: bool,
     /// By name, the innermost child's first.
-    pub blocks: RefCell<HashMap<Name, Vec<(Rc<Block>, Rc<Source>)>>>,
+    pub blocks: RefCell<HashMap<Name, Vec<Found>>>,
     /// The template that it extends, once it said so.
     pub parent: RefCell<Option<Rc<super::Template>>>,
     /// What it had written by then.

@@ -149,18 +149,21 @@ impl Interp<'_> {
         Ok(module)
     }
 
-    pub fn from_import(&mut self, template: &Expr, names: &[(Name, Name)], sees: Sees, pos: Pos) -> Res<()> {
+    pub fn import_names(&mut self, template: &Expr, names: &[(Name, Name)], sees: Sees, pos: Pos) -> Res<()> {
         let module = self.import(template, sees)?;
         let ctx = module.downcast::<Module>().map(|module| module.ctx.clone());
         for (name, alias) in names {
             let exported = ctx.as_ref().and_then(|ctx| ctx.vars.value(name));
             let value = exported.unwrap_or_else(|| {
                 let from = ctx.as_ref().map_or("", |ctx| &ctx.source.name);
+                // Salt's own template has no name.
+                let own = &self.frame.source;
+                let named = self.env.options.dialect == Dialect::Plain || !Rc::ptr_eq(own, &self.main);
+                let place = if named { format!(" in {}", str_repr(&own.name)) } else { String::new() };
                 self.undefined(format!(
-                    "the template {} (imported on line {} in {}) does not export the requested name {}",
+                    "the template {} (imported on line {}{place}) does not export the requested name {}",
                     str_repr(from),
                     pos.line,
-                    str_repr(&self.frame.source.name),
                     str_repr(name)
                 ))
             });

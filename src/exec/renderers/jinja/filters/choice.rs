@@ -38,7 +38,7 @@ enum Subject {
 }
 
 fn argument_error(message: impl Into<String>) -> Box<Failure> {
-    Failure::new(Kind::Python("FilterArgumentError".to_owned()), message)
+    Failure::new(Kind::Runtime, message)
 }
 
 fn map(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {

@@ -1,6 +1,6 @@
 //! Filters between values and text: JSON, YAML, XML, Python; and `default`.
 
-use super::super::error::{Failure, Res, excerpt};
+use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp};
 use super::super::objects::Module;
 use super::super::value::{Dict, Val, yaml_quoted};
@@ -107,11 +107,7 @@ fn load_yaml(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     };
     match yaml::load(&source) {
         Ok(value) => Ok(Val::from(&value)),
-        Err(error) => {
-            let line = u32::try_from(error.line).unwrap_or(0);
-            let message = format!("Encountered error loading yaml: {}\n{}", error.message, excerpt(&source, line));
-            Err(Failure::runtime(message))
-        }
+        Err(error) => Err(Failure::runtime(format!("Encountered error loading yaml: {error}"))),
     }
 }
 

@@ -7,7 +7,6 @@ use super::super::value::{Dict, DictCell, Val};
 use super::number::{parse_float, parse_int};
 use super::text::text;
 use super::{Filter, filter, open};
-use crate::wire::value::parse_json;
 use std::rc::Rc;
 
 pub const SALT: &[Filter] = &[
@@ -57,7 +56,6 @@ pub const SALT: &[Filter] = &[
     filter("sorted_ignorecase", &[], 0, sorted_ignoring_case),
     filter("to_entries", &[], 0, to_entries),
     filter("from_entries", &[], 0, from_entries),
-    filter("json_query", &["expr"], 1, json_query),
     filter("mysql_to_dict", &["key"], 1, mysql_to_dict),
     open("method_call", &["f_name"], 1, Rest::Both, method_call),
     filter("json_decode_list", &[], 0, encoded),
@@ -323,16 +321,6 @@ fn from_entries(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
         }
     }
     Ok(Val::dict(dict))
-}
-
-fn json_query(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
-    let expression = bound.val(0).text();
-    let wrong = |error: jmespath::JmespathError| Failure::python("ParseError", error.to_string());
-    let compiled = jmespath::compile(&expression).map_err(wrong)?;
-    let data = jmespath::Variable::from_json(&value.to_value()?.to_json()).map_err(Failure::value_error)?;
-    let found = compiled.search(data).map_err(wrong)?;
-    let found = serde_json::to_string(&*found).map_err(|error| Failure::value_error(error.to_string()))?;
-    parse_json(&found).map(|value| Val::from(&value)).map_err(Failure::value_error)
 }
 
 /// The table that `mysql` prints, by the values of one column.

@@ -96,7 +96,7 @@ fn round(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let precision = bound.int(0)?.unwrap_or(0).clamp(-400, 400) as i32;
     let method = bound.text_or(1, "common")?;
     if !matches!(method, "common" | "ceil" | "floor") {
-        return Err(Failure::python("FilterArgumentError", "method must be common, ceil or floor"));
+        return Err(Failure::runtime("method must be common, ceil or floor"));
     }
     let number = value
         .as_float()

@@ -78,10 +78,7 @@ fn reverse(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     }
     if !value.is_iterable() {
         value.defined()?;
-        return Err(super::super::error::Failure::new(
-            super::super::error::Kind::Python("FilterArgumentError".to_owned()),
-            "argument must be iterable",
-        ));
+        return Err(super::super::error::Failure::new(super::super::error::Kind::Runtime, "argument must be iterable"));
     }
     let mut items = value.items(interp)?;
     items.reverse();

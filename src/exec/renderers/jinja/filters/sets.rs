@@ -97,7 +97,7 @@ fn extreme(interp: &mut Interp, value: &Val, wanted: Ordering) -> Res<Val> {
     let sign = if wanted == Ordering::Less { "<" } else { ">" };
     let mut items = value.items(interp)?.into_iter();
     let Some(mut best) = items.next() else {
-        return Err(Failure::value_error(format!("{name}() iterable argument is empty")));
+        return Err(Failure::value_error(format!("{name}() arg is an empty sequence")));
     };
     for item in items {
         if item.order(&best, sign)? == Some(wanted) {

@@ -120,7 +120,7 @@ fn dict_sorted(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
         "value" => 1,
         _ => {
             let message = "You can only sort by either \"key\" or \"value\"";
-            return Err(Failure::python("FilterArgumentError", message));
+            return Err(Failure::runtime(message));
         }
     };
     let sensitive = bound.truth(0, false)?;

@@ -237,11 +237,13 @@ fn chunks(line: &str, hyphens: bool) -> Vec<String> {
     out
 }
 
+/// A capital begins a word behind a small letter, and before one.
 fn snake_case(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
-    let source = text(&value)?;
+    let letters: Vec<char> = text(&value)?.chars().collect();
     let mut out = String::new();
-    for c in source.chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() {
+    let small = |at: usize| letters.get(at).is_some_and(|c| c.is_lowercase());
+    for (at, c) in letters.iter().enumerate() {
+        if at > 0 && c.is_uppercase() && (small(at - 1) || small(at + 1)) {
             out.push('_');
         }
         out.extend(c.to_lowercase());

@@ -94,7 +94,7 @@ fn grouped(digits: &str, separator: Option<char>, size: usize) -> String {
     let Some(separator) = separator else { return digits.to_owned() };
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % size == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(size) {
             out.push(separator);
         }
         out.push(digit);

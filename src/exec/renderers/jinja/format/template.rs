@@ -142,9 +142,11 @@ impl Writer<'_> {
             let found = self.args.named.iter().find(|(own, _)| &**own == name).map(|(_, value)| value.clone());
             return found.ok_or_else(|| Failure::python("KeyError", str_repr(name)));
         };
-        self.args.positional.get(index).cloned().ok_or_else(|| {
-            Failure::python("IndexError", format!("Replacement index {index} out of range for positional args tuple"))
-        })
+        self.args
+            .positional
+            .get(index)
+            .cloned()
+            .ok_or_else(|| Failure::python("IndexError", "tuple index out of range"))
     }
 }
 

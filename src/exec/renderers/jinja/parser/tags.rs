@@ -32,7 +32,7 @@ impl Parser {
             "extends" => |parser, body, pos| parser.plain(body, pos, Parser::extends_tag),
             "include" => |parser, body, pos| parser.plain(body, pos, Parser::include_tag),
             "import" => |parser, body, pos| parser.plain(body, pos, Parser::import_tag),
-            "from" => |parser, body, pos| parser.plain(body, pos, Parser::from_tag),
+            "from" => |parser, body, pos| parser.plain(body, pos, Parser::import_names_tag),
             "do" => |parser, body, pos| parser.plain(body, pos, Parser::do_tag),
             "break" => |parser, body, pos| parser.plain(body, pos, |parser| parser.bare(StmtKind::Break)),
             "continue" => |parser, body, pos| parser.plain(body, pos, |parser| parser.bare(StmtKind::Continue)),
@@ -58,6 +58,10 @@ impl Parser {
     }
 
     fn bare(&mut self, kind: StmtKind) -> Res<StmtKind> {
+        if self.loops == 0 {
+            let break_ = matches!(kind, StmtKind::Break);
+            return self.fail(if break_ { "'break' outside loop" } else { "'continue' not properly in loop" });
+        }
         self.advance()?;
         Ok(kind)
     }
@@ -112,7 +116,9 @@ impl Parser {
                 false => None,
             };
             let recursive = parser.skip_name("recursive")?;
+            parser.loops += 1;
             let body = parser.body(&["endfor", "else"])?;
+            parser.loops -= 1;
             let otherwise = match parser.advance()?.is_name("endfor") {
                 true => Vec::new(),
                 false => parser.closed_body(&["endfor"])?,
@@ -142,9 +148,11 @@ impl Parser {
 
     fn macro_rest(&mut self, name: Name, ends: &'static [&'static str]) -> Res<Rc<Macro>> {
         let outer = std::mem::take(&mut self.uses);
+        let loops = std::mem::take(&mut self.loops);
         let params = self.signature()?;
         let body = self.in_scope(|parser| parser.closed_body(ends))?;
         let uses = self.leave_macro(outer);
+        self.loops = loops;
         Ok(Rc::new(Macro { name, params, body, uses }))
     }
 
@@ -190,8 +198,10 @@ impl Parser {
             return Err(Failure::syntax("expected call", pos));
         }
         let outer = std::mem::take(&mut self.uses);
+        let loops = std::mem::take(&mut self.loops);
         let body = self.in_scope(|parser| parser.closed_body(&["endcall"]))?;
         let uses = self.leave_macro(outer);
+        self.loops = loops;
         let name = self.intern("caller".into());
         Ok(StmtKind::Call { call, caller: Rc::new(Macro { name, params, body, uses }) })
     }
@@ -238,7 +248,9 @@ impl Parser {
                  underscore instead.",
             );
         }
+        let loops = std::mem::take(&mut self.loops);
         let body = self.in_scope(|parser| parser.closed_body(&["endblock"]))?;
+        self.loops = loops;
         let blank = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Data(text) if text.trim().is_empty());
         if required && !body.iter().all(blank) {
             return self.fail("Required blocks can only contain comments or whitespace");
@@ -312,7 +324,7 @@ impl Parser {
         Ok(StmtKind::Import { template, target, context, format })
     }
 
-    fn from_tag(&mut self) -> Res<StmtKind> {
+    fn import_names_tag(&mut self) -> Res<StmtKind> {
         self.advance()?;
         let template = self.expression()?;
         self.expect_keyword("import")?;
