@@ -185,7 +185,13 @@ fn an_error_says_where_it_is_and_how_it_came_there() {
 fn a_secret_of_the_pillar_is_in_no_error() {
     let context = || Map::from_iter([("pillar", Map::from_iter([("password", "hunter2"), ("port", "hunter3")]))]);
     let environment = Environment::new(Options::default(), &NoTemplates, &NoFunctions);
-    for template in ["{{ pillar.nope }}", "{{ pillar.password.nope }}", "{{ pillar + 1 }}", "{{ pillar.password() }}"] {
+    for template in [
+        "{{ pillar.nope }}",
+        "{{ pillar.password.nope }}",
+        "{{ pillar + 1 }}",
+        "{{ pillar.password() }}",
+        "{{ pillar.password | load_json }}",
+    ] {
         let error = environment.render("t", template, context()).unwrap_err();
         assert!(!error.to_string().contains("hunter"), "{error}");
     }

@@ -103,7 +103,7 @@ fn load_yaml(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     let source = match (&value, value.downcast::<Module>()) {
         (_, Some(module)) => module.text.clone(),
         (Val::Str(text) | Val::Markup(text), None) => text.to_string(),
-        _ => return Err(Failure::runtime(format!("Unable to load yaml from {}", value.text()))),
+        _ => return Err(Failure::runtime(format!("Unable to load yaml from {}", value.type_name()))),
     };
     match yaml::load(&source) {
         Ok(value) => Ok(Val::from(&value)),
@@ -116,7 +116,8 @@ fn load_json(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     let source = value.text();
     match parse_json(&source) {
         Ok(value) => Ok(Val::from(&value)),
-        Err(_) => Err(Failure::runtime(format!("Unable to load json from {source}"))),
+        // Not the text itself: it may be a secret.
+        Err(error) => Err(Failure::runtime(format!("Unable to load json: {error}"))),
     }
 }
 

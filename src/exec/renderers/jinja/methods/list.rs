@@ -84,7 +84,7 @@ pub fn search(_: &mut Interp, items: &[Val], kind: &str, name: &str, args: Args)
     let found = items.iter().take(stop).skip(start).position(|item| *item == value);
     match found {
         Some(at) => Ok(Val::from(start + at)),
-        None if kind == "list" => Err(Failure::value_error(format!("{} is not in list", value.repr()))),
+        None if kind == "list" => Err(Failure::value_error("list.index(x): x not in list")),
         None => Err(Failure::value_error(format!("{kind}.index(x): x not in {kind}"))),
     }
 }
