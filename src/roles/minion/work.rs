@@ -64,26 +64,15 @@ impl Minion {
             return;
         }
         let is_inline = is_inline(&job);
+        log::debug!("job {jid}: {}", job.fun);
         if is_inline && !self.recent.borrow_mut().is_new(&jid, Instant::now()) {
             return;
         }
-        let running = Running {
-            jid: jid.clone(),
-            fun: job.fun.to_text(),
-            fun_args: job.arg.clone(),
-            tgt: job.tgt.clone(),
-            tgt_type: job.tgt_type.clone(),
-            ret: job.ret.clone(),
-            user: job.user.clone(),
-            pid: 0,
-            boot: self.boot.clone(),
-        };
         if is_inline {
-            log::debug!("job {jid}: {}", running.fun);
             self.taken.borrow_mut().insert(jid.clone());
-            return self.executor.spawn(self.clone().work_in_place(jid, job, running)).detach();
+            return self.executor.spawn(self.clone().work_in_place(jid, job)).detach();
         }
-        let lock = match self.jobs.take(&running) {
+        let lock = match self.jobs.take(&self.describe(&jid, &job)) {
             Ok(Some(lock)) => lock,
             Ok(None) => return,
             Err(error) => {
@@ -101,14 +90,28 @@ impl Minion {
                 return self.executor.spawn(self.clone().deliver(jid, ret)).detach();
             }
         };
-        log::debug!("job {jid}: {}", running.fun);
         self.taken.borrow_mut().insert(jid.clone());
         self.executor.spawn(self.clone().work(jid, job, lock)).detach();
     }
 
+    /// What is written down of a job before it begins.
+    fn describe(&self, jid: &Jid, job: &Job) -> Running {
+        Running {
+            jid: jid.clone(),
+            fun: job.fun.to_text(),
+            fun_args: job.arg.clone(),
+            tgt: job.tgt.clone(),
+            tgt_type: job.tgt_type.clone(),
+            ret: job.ret.clone(),
+            user: job.user.clone(),
+            pid: 0,
+            boot: self.boot.clone(),
+        }
+    }
+
     /// Runs a function that is pure and over sooner than another thread, or a file, would be there. A daemon that is killed
     /// in between takes nothing with it but an answer. One that the master does not take at once is put on the disk.
-    async fn work_in_place(self: Rc<Self>, jid: Jid, job: Job, running: Running) {
+    async fn work_in_place(self: Rc<Self>, jid: Jid, job: Job) {
         let background = self.background.borrow().clone();
         let world = World {
             host: &Machine,
@@ -131,7 +134,7 @@ impl Minion {
             self.taken.borrow_mut().remove(&jid);
             return;
         }
-        match self.jobs.take(&running) {
+        match self.jobs.take(&self.describe(&jid, &job)) {
             Ok(Some(_lock)) => self.keep(&jid, &ret),
             // It ran before, under an earlier daemon, which has seen to its result.
             Ok(None) => {}
