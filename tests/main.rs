@@ -2,6 +2,8 @@
 
 /// Something is killed or cut at any moment, and no job is lost or run twice.
 mod chaos;
+/// Command lines, right and wrong, and what comes back.
+mod commands;
 /// How the daemons start, what they tell, how they end.
 mod daemon;
 /// Real masters and minions, for the others to use.
@@ -28,3 +30,5 @@ mod secrecy;
 mod soak;
 /// Peers that mean no good, or of which there are two.
 mod strangers;
+/// What a user types and what comes back, as text.
+mod transcript;

@@ -83,7 +83,10 @@ pub fn start_daemon(
         let (sink, own): (Box<dyn Sink>, &str) = match sink::Address::parse(&options.file) {
             Ok(Some(address)) => (Box::new(Syslog::new(address, program)), "[%(levelname)-8s] %(message)s"),
             Ok(None) => {
-                let file = LogFile::new(Path::new(&options.file), Rotation::of(config));
+                let file = LogFile::open(Path::new(&options.file), Rotation::of(config)).map_err(|error| {
+                    let path = &options.file;
+                    Failure::new(Exit::CannotCreate, format!("the log file {path} cannot be opened: {error}"))
+                })?;
                 (Box::new(file), options.format_file.as_str())
             }
             Err(wrong) => return Err(config.fault("log_file", wrong).into()),

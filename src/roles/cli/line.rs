@@ -39,6 +39,8 @@ pub struct Line {
     groups: Vec<(TypeId, Vec<Given>)>,
     /// What is no option, in order.
     pub words: Vec<String>,
+    /// How many words come before the arguments of a function; none, where there is no function.
+    before_arguments: Option<usize>,
 }
 
 /// One option as it is declared.
@@ -101,7 +103,10 @@ impl Line {
             .iter()
             .flat_map(|option| std::iter::once(option.long.as_str()).chain(option.value.as_deref()))
             .collect();
-        G::from_args(&[], &args).map_err(|early| Stop::Usage(one_line(&early.output)))
+        G::from_args(&[], &args).map_err(|early| {
+            let hint = if self.before_arguments.is_some_and(|before| self.words.len() > before) { DASHES } else { "" };
+            Stop::Usage(one_line(&early.output) + hint)
+        })
     }
 
     /// Puts in what the Saltfile says and the command line does not.
@@ -139,7 +144,7 @@ impl Line {
 
     fn read(program: &Program, declared: &[Declared], args: &[String]) -> Result<Line, Stop> {
         let groups = program.groups.iter().map(|group| ((group.kind)(), Vec::new())).collect();
-        let mut line = Line { groups, words: Vec::new() };
+        let mut line = Line { groups, words: Vec::new(), before_arguments: program.before_arguments() };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             if arg == "--" {
@@ -151,7 +156,7 @@ impl Line {
                     Some((name, value)) => (name, Some(value.to_owned())),
                     None => (arg.as_str(), None),
                 };
-                let option = long_option(program, declared, name)?;
+                let option = long_option(program, declared, name).map_err(|stop| line.hinted(stop))?;
                 let value = match (option.value, value) {
                     (Some(_), None) => Some(args.next().ok_or_else(|| no_value(&option.long))?.clone()),
                     (None, Some(_)) => return Err(Stop::Usage(format!("{} takes no value", option.long))),
@@ -159,7 +164,7 @@ impl Line {
                 };
                 line.put(option, value)?;
             } else if arg.len() > 1 && arg.starts_with('-') {
-                line.put_short(program, declared, &arg[1..], &mut args)?;
+                line.put_short(program, declared, &arg[1..], &mut args).map_err(|stop| line.hinted(stop))?;
             } else {
                 line.words.push(arg.clone());
             }
@@ -183,7 +188,7 @@ impl Line {
             let option = declared
                 .iter()
                 .find(|option| option.short == Some(letter))
-                .ok_or_else(|| Stop::Usage(format!("no such option: -{letter}")))?;
+                .ok_or_else(|| Stop::Usage(format!("{NO_SUCH_OPTION}-{letter}")))?;
             if letter == 'V' {
                 return Err(Stop::Shown(versions::report()));
             }
@@ -200,6 +205,18 @@ impl Line {
         Ok(())
     }
 
+    /// An unknown option behind a function may be meant for the function.
+    fn hinted(&self, stop: Stop) -> Stop {
+        match (stop, self.before_arguments) {
+            (Stop::Usage(sentence), Some(before))
+                if self.words.len() >= before && sentence.starts_with(NO_SUCH_OPTION) =>
+            {
+                Stop::Usage(sentence + DASHES)
+            }
+            (stop, _) => stop,
+        }
+    }
+
     fn put(&mut self, option: &Declared, value: Option<String>) -> Result<(), Stop> {
         if let Some(sentence) = lacking::option(&option.long) {
             return Err(Stop::Lacking(format!("{}: {sentence}", option.long)));
@@ -213,7 +230,16 @@ impl Line {
     }
 }
 
+const NO_SUCH_OPTION: &str = "no such option: ";
+/// For arguments of a function that begin with a dash, as in `cmd.run ls -la`.
+const DASHES: &str = " (what the function is to get, with its dash, goes behind --)";
+
 impl Program {
+    fn before_arguments(&self) -> Option<usize> {
+        let (before, _) = self.usage.split_once("[ARGUMENT")?;
+        Some(before.split_whitespace().filter(|word| !word.starts_with('[')).count())
+    }
+
     /// Every option of the program, each name and letter once.
     pub(super) fn declared(&self) -> Vec<Declared> {
         let mut all: Vec<Declared> = Vec::new();
@@ -265,8 +291,8 @@ fn long_option<'a>(program: &Program, declared: &'a [Declared], typed: &str) -> 
         ["--help"] => Err(Stop::Shown(help::text(program))),
         ["--version"] => Err(Stop::Shown(versions::line(program.name))),
         ["--versions-report"] => Err(Stop::Shown(versions::report())),
-        [one] => by_name(one).ok_or_else(|| Stop::Usage(format!("no such option: {typed}"))),
-        [] => Err(Stop::Usage(format!("no such option: {typed}"))),
+        [one] => by_name(one).ok_or_else(|| Stop::Usage(format!("{NO_SUCH_OPTION}{typed}"))),
+        [] => Err(Stop::Usage(format!("{NO_SUCH_OPTION}{typed}"))),
         _ => Err(Stop::Usage(format!("ambiguous option: {typed} ({}?)", meant.join(", ")))),
     }
 }

@@ -156,6 +156,9 @@ impl SaltLine {
                 calls(functions, arguments, separator, &self.reading.unparsed())?
             }
         };
+        if target.trim_matches([' ', ',']).is_empty() {
+            return Err(Stop::Usage("the target is empty; '*' means every minion".to_owned()));
+        }
         let target = if kind == "list" { listed(target) } else { Value::from(target) };
         let delimiter = self.target.delimiter.clone().unwrap_or_else(|| ":".to_owned());
         Ok(Request { target, kind, delimiter, calls })

@@ -127,15 +127,48 @@ pub struct KeyLine {
 }
 
 impl KeyLine {
-    /// Words are not looked at, as in Salt.
     pub fn read(args: &[String]) -> Result<KeyLine, Stop> {
         let mut line = Line::sort(&PROGRAM, args, std::io::empty())?;
-        Ok(KeyLine {
+        if let Some(word) = line.words.first() {
+            let hint = "several ids go into one, with commas: -a web1,web2";
+            return Err(Stop::Usage(format!("takes options only, not '{word}' ({hint})")));
+        }
+        let read = KeyLine {
             actions: line.take()?,
             making: line.take()?,
             output: line.take()?,
             logging: line.take()?,
             common: line.take()?,
-        })
+        };
+        read.one_verb()?;
+        Ok(read)
+    }
+
+    /// Two verbs are a slip, and one of them may delete.
+    fn one_verb(&self) -> Result<(), Stop> {
+        let (actions, making) = (&self.actions, &self.making);
+        let given: Vec<&str> = [
+            (making.gen_keys.is_some(), "--gen-keys"),
+            (making.gen_signature, "--gen-signature"),
+            (actions.list.is_some(), "--list"),
+            (actions.list_all, "--list-all"),
+            (actions.print.is_some(), "--print"),
+            (actions.print_all, "--print-all"),
+            (actions.accept.is_some(), "--accept"),
+            (actions.accept_all, "--accept-all"),
+            (actions.reject.is_some(), "--reject"),
+            (actions.reject_all, "--reject-all"),
+            (actions.delete.is_some(), "--delete"),
+            (actions.delete_all, "--delete-all"),
+            (actions.finger.is_some(), "--finger"),
+            (actions.finger_all, "--finger-all"),
+        ]
+        .into_iter()
+        .filter_map(|(given, option)| given.then_some(option))
+        .collect();
+        match given[..] {
+            [] | [_] => Ok(()),
+            _ => Err(Stop::Usage(format!("the options {} exclude each other", given.join(", ")))),
+        }
     }
 }
