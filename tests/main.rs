@@ -16,6 +16,8 @@ mod fuzz_seeds;
 mod jobs;
 /// Who may import whom.
 mod layers;
+/// What packages ship beside the file.
+mod packaging;
 /// The binary as users meet it.
 mod programs;
 /// A network that can be cut.

@@ -64,7 +64,7 @@ pub fn start_daemon(
     line: &Logging,
     console_use: Console,
 ) -> Result<Vec<String>, Failure> {
-    let mut queues = Vec::new();
+    let (mut queues, mut odd) = (Vec::new(), Vec::new());
     let console = match console_use {
         Console::None => None,
         Console::Queued => {
@@ -83,10 +83,14 @@ pub fn start_daemon(
         let (sink, own): (Box<dyn Sink>, &str) = match sink::Address::parse(&options.file) {
             Ok(Some(address)) => (Box::new(Syslog::new(address, program)), "[%(levelname)-8s] %(message)s"),
             Ok(None) => {
-                let file = LogFile::open(Path::new(&options.file), Rotation::of(config)).map_err(|error| {
-                    let path = &options.file;
-                    Failure::new(Exit::CannotCreate, format!("the log file {path} cannot be opened: {error}"))
-                })?;
+                let path = Path::new(&options.file);
+                if let Err(error) = sink::open(path) {
+                    odd.push(format!(
+                        "the log file {} cannot be opened ({error}): it stays without lines",
+                        path.display()
+                    ));
+                }
+                let file = LogFile::new(path, Rotation::of(config));
                 (Box::new(file), options.format_file.as_str())
             }
             Err(wrong) => return Err(config.fault("log_file", wrong).into()),
@@ -108,7 +112,7 @@ pub fn start_daemon(
         return Err(config.fault("log_granular_levels", format_args!("has no level for '{}'", name.to_text())).into());
     }
     begin(Both { console, file, queues }, config);
-    Ok(Vec::new())
+    Ok(odd)
 }
 
 /// In a worker: to the daemon's log file, in its form, each line at once. A worker is short, and has no console.

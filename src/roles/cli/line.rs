@@ -17,6 +17,8 @@ pub struct Program {
     pub about: &'static str,
     /// What stands after the name: `[options] TARGET FUNCTION [ARGUMENT ...]`.
     pub usage: &'static str,
+    /// Command lines that show what it can do, and what each does.
+    pub examples: &'static [(&'static str, &'static str)],
     /// Its options. Where two groups declare the same short letter or name, the first has it.
     pub groups: &'static [Group],
 }
@@ -45,7 +47,7 @@ pub struct Line {
 
 /// One option as it is declared.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Declared {
+pub(in crate::roles) struct Declared {
     pub group: usize,
     /// With its dashes.
     pub long: String,
@@ -64,7 +66,7 @@ struct Given {
 }
 
 /// Other names of the same option, which argh cannot declare.
-pub(super) const ALIASES: [(&str, &str); 10] = [
+pub(in crate::roles) const ALIASES: [(&str, &str); 10] = [
     ("--output", "--out"),
     ("--output-file", "--out-file"),
     ("--output-file-append", "--out-file-append"),
@@ -241,7 +243,7 @@ impl Program {
     }
 
     /// Every option of the program, each name and letter once.
-    pub(super) fn declared(&self) -> Vec<Declared> {
+    pub(in crate::roles) fn declared(&self) -> Vec<Declared> {
         let mut all: Vec<Declared> = Vec::new();
         for (at, group) in self.groups.iter().enumerate() {
             for flag in (group.info)().flags {
@@ -266,7 +268,7 @@ impl Program {
     }
 
     /// The title of each group.
-    pub(super) fn titles(&self) -> impl Iterator<Item = &'static str> {
+    pub(in crate::roles) fn titles(&self) -> impl Iterator<Item = &'static str> {
         self.groups.iter().map(|group| (group.info)().description)
     }
 }
@@ -313,7 +315,7 @@ mod tests {
     use super::*;
     use crate::roles::cli::options::{Common, Logging, Output};
     use crate::roles::cli::salt::Salt;
-    use crate::roles::cli::{salt, salt_call, salt_daemon, salt_key, salt_run};
+    use crate::roles::cli::{PROGRAMS, salt, salt_key};
 
     fn strings(args: &[&str]) -> Vec<String> {
         args.iter().map(|arg| (*arg).to_owned()).collect()
@@ -426,16 +428,8 @@ mod tests {
     #[test]
     fn every_option_of_salt_is_known() {
         let lists = include_str!("../../../tests/data/program-options.txt");
-        let programs = [
-            &salt::PROGRAM,
-            &salt_call::PROGRAM,
-            &salt_run::PROGRAM,
-            &salt_key::PROGRAM,
-            &salt_daemon::MASTER,
-            &salt_daemon::MINION,
-        ];
-        assert_eq!(lists.lines().filter(|line| !line.starts_with('#')).count(), programs.len());
-        for program in programs {
+        assert_eq!(lists.lines().filter(|line| !line.starts_with('#')).count(), PROGRAMS.len());
+        for program in PROGRAMS {
             let declared = program.declared();
             let mut list =
                 lists.lines().find(|line| line.split(' ').next() == Some(program.name)).unwrap().split(' ').skip(1);

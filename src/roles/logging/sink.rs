@@ -61,9 +61,8 @@ pub struct LogFile {
 const PAUSE: Duration = Duration::from_secs(5);
 
 impl LogFile {
-    /// The error is that of opening it now; later, one that has gone is tried again.
-    pub fn open(path: &Path, rotation: Rotation) -> io::Result<LogFile> {
-        Ok(LogFile { path: path.to_owned(), rotation, file: Some(open(path)?), again: None })
+    pub fn new(path: &Path, rotation: Rotation) -> LogFile {
+        LogFile { path: path.to_owned(), rotation, file: open(path).ok(), again: None }
     }
 
     /// Puts the file aside when it would grow too long. Another process may have done so: then its file is ours.
@@ -382,10 +381,10 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_and_a_renamed_file_begins_anew() {
-        assert!(LogFile::open(Path::new("/dev/full"), Rotation::default()).unwrap().write(b"x\n").is_err());
+        assert!(LogFile::new(Path::new("/dev/full"), Rotation::default()).write(b"x\n").is_err());
         let path = std::env::temp_dir().join(format!("halite-logfile-{}", std::process::id()));
         let old = path.with_extension("1");
-        let mut file = LogFile::open(&path, Rotation::default()).unwrap();
+        let mut file = LogFile::new(&path, Rotation::default());
         file.write(b"one\n").unwrap();
         fs::rename(&path, &old).unwrap();
         file.write(b"two\n").unwrap();
@@ -403,7 +402,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("log");
         let rotation = Rotation { bytes: 10, kept: 2 };
-        let open = || LogFile::open(&path, rotation).unwrap();
+        let open = || LogFile::new(&path, rotation);
         let (mut one, mut other) = (open(), open());
         for line in ["first\n", "second\n", "third\n"] {
             one.write(line.as_bytes()).unwrap();
