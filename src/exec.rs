@@ -3,6 +3,7 @@
 
 pub mod context;
 pub mod fault;
+pub mod function;
 pub mod grains;
 pub mod host;
 pub mod jid;

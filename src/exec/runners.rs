@@ -19,8 +19,9 @@ mod test;
 
 use super::Fault;
 use super::fault::Reply;
+use super::function;
 use super::host::Host;
-use crate::wire::record::{ArgumentError, Arguments, Info, Record};
+use crate::wire::record::{ArgumentError, Arguments, Record};
 use crate::wire::value::{Map, Value};
 pub use fleet::{Archive, Bus, Fleet};
 
@@ -40,21 +41,10 @@ pub const RUNNERS: &[&Module] = &[
 ];
 
 /// The runners under one name.
-#[derive(Debug)]
-pub struct Module {
-    pub name: &'static str,
-    pub doc: &'static str,
-    pub functions: &'static [Function],
-}
-
-/// One runner as the tables know it.
-#[derive(Clone, Copy, Debug)]
-pub struct Function {
-    pub name: &'static str,
-    pub info: &'static Info,
-    run: fn(Arguments, &Ctx) -> Result<Reply, ArgumentError>,
-    bind: fn(Arguments) -> Result<(), ArgumentError>,
-}
+pub type Module = function::Module<RunFn>;
+/// One runner as the table knows it.
+pub type Function = function::Function<RunFn>;
+type RunFn = fn(Arguments, &Ctx) -> Result<Reply, ArgumentError>;
 
 /// The world of one call of a runner.
 pub struct Ctx<'a> {
@@ -92,33 +82,17 @@ pub trait Run: Record {
 
 /// The table's entry for a record of arguments.
 pub const fn function<R: Run>(name: &'static str) -> Function {
-    Function {
-        name,
-        info: R::INFO,
-        run: |arguments, ctx| R::bind(arguments).map(|record| record.run(ctx)),
-        bind: |arguments| R::bind(arguments).map(drop),
-    }
-}
-
-impl Function {
-    /// Whether arguments fit, without a call.
-    pub fn check(&self, arguments: Arguments) -> Result<(), ArgumentError> {
-        (self.bind)(arguments)
-    }
+    Function::of::<R>(name, |arguments, ctx| R::bind(arguments).map(|record| record.run(ctx)))
 }
 
 /// The runner called `mod.fun`.
 pub fn find(fun: &str) -> Option<&'static Function> {
-    let (module, name) = fun.split_once('.')?;
-    let module = RUNNERS.iter().find(|candidate| candidate.name == module)?;
-    module.functions.iter().find(|candidate| candidate.name == name)
+    function::find(RUNNERS, fun)
 }
 
 /// The names of all runners, `mod.fun`, sorted.
 pub fn names() -> impl Iterator<Item = String> {
-    RUNNERS
-        .iter()
-        .flat_map(|module| module.functions.iter().map(move |function| format!("{}.{}", module.name, function.name)))
+    function::names(RUNNERS)
 }
 
 /// The documentation of the runners whose name is `wanted` or begins with it as a module; of all without it.
@@ -127,20 +101,13 @@ pub fn docs(wanted: Option<&str>) -> Map {
         wanted
             .is_none_or(|wanted| name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };
-    names()
-        .filter(|name| is_wanted(name))
-        .filter_map(|name| find(&name).map(|found| (name, found.info.text())))
-        .collect()
+    names().filter(|name| is_wanted(name)).filter_map(|name| find(&name).map(|found| (name, found.doc()))).collect()
 }
 
 /// Calls `mod.fun`.
 pub fn call(ctx: &Ctx, fun: &str, arguments: Arguments) -> Reply {
     let Some(function) = find(fun) else {
-        return Err(Fault::Unknown {
-            fun: fun.to_owned(),
-            reason: format!("'{fun}' is not available."),
-            nearest: Vec::new(),
-        });
+        return Err(function::unknown(RUNNERS, fun));
     };
     match (function.run)(arguments, ctx) {
         Ok(reply) => reply,

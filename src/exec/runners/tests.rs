@@ -118,11 +118,7 @@ impl Archive for Made {
 
 #[test]
 fn runners_are_sorted_unique_and_documented() {
-    assert!(RUNNERS.is_sorted_by(|a, b| a.name < b.name));
-    for module in RUNNERS {
-        assert!(!module.doc.is_empty(), "{} has no doc", module.name);
-        assert!(module.functions.is_sorted_by(|a, b| a.name < b.name), "{} is not sorted", module.name);
-    }
+    function::tests::assert_sorted_and_documented(RUNNERS);
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use super::{Client, ClientError};
 use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Outcomes};
-use async_io::Timer;
-use smol::future::FutureExt;
+use crate::wire::patience::until;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -57,11 +56,8 @@ impl<'a> Gather<'a> {
             }
             let deadline = self.since + self.patience;
             let ask = LocalAsk::Wait { jid: self.jid.clone(), seen: self.seen };
-            let answer = async { self.client.ask(&ask).await.map(Some) }.or(async {
-                Timer::at(deadline.max(Instant::now() + Duration::from_millis(50))).await;
-                Ok(None)
-            });
-            match answer.await? {
+            let deadline = deadline.max(Instant::now() + Duration::from_millis(50));
+            match until(deadline, self.client.ask(&ask)).await.transpose()? {
                 Some(LocalAnswer::Outcomes(outcomes)) => self.take(*outcomes),
                 Some(_) => return Err(ClientError::Malformed("no outcomes".to_owned())),
                 None => {

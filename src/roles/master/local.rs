@@ -5,9 +5,8 @@ use super::acl::Verb;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};
 use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Outcomes, Publish};
+use crate::wire::patience::within;
 use crate::wire::value::{Map, Value};
-use async_io::Timer;
-use smol::future::FutureExt;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -140,11 +139,7 @@ impl Master {
             if !outcomes.outcomes.is_empty() || outcomes.open == 0 {
                 return LocalAnswer::Outcomes(Box::new(fitting(outcomes)));
             }
-            let in_time = async { changed.recv().await.is_ok() }.or(async {
-                Timer::after(WAIT_TIME).await;
-                false
-            });
-            if !in_time.await {
+            if !matches!(within(WAIT_TIME, changed.recv()).await, Some(Ok(_))) {
                 return LocalAnswer::Outcomes(Box::new(outcomes));
             }
         }

@@ -10,10 +10,10 @@ use crate::exec::jobs::{Lock, Running};
 use crate::wire::cbor::{self, ByteString, Bytes};
 use crate::wire::link::LinkError;
 use crate::wire::message::{Answer, Ask, Job, Return};
+use crate::wire::patience::within;
 use crate::wire::seal::hash;
 use crate::wire::value::Value;
 use async_io::Timer;
-use smol::future::FutureExt;
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -64,26 +64,15 @@ impl Minion {
             return;
         }
         let is_inline = is_inline(&job);
+        log::debug!("job {jid}: {}", job.fun);
         if is_inline && !self.recent.borrow_mut().is_new(&jid, Instant::now()) {
             return;
         }
-        let running = Running {
-            jid: jid.clone(),
-            fun: job.fun.to_text(),
-            fun_args: job.arg.clone(),
-            tgt: job.tgt.clone(),
-            tgt_type: job.tgt_type.clone(),
-            ret: job.ret.clone(),
-            user: job.user.clone(),
-            pid: 0,
-            boot: self.boot.clone(),
-        };
         if is_inline {
-            log::debug!("job {jid}: {}", running.fun);
             self.taken.borrow_mut().insert(jid.clone());
-            return self.executor.spawn(self.clone().work_in_place(jid, job, running)).detach();
+            return self.executor.spawn(self.clone().work_in_place(jid, job)).detach();
         }
-        let lock = match self.jobs.take(&running) {
+        let lock = match self.jobs.take(&self.describe(&jid, &job)) {
             Ok(Some(lock)) => lock,
             Ok(None) => return,
             Err(error) => {
@@ -101,14 +90,28 @@ impl Minion {
                 return self.executor.spawn(self.clone().deliver(jid, ret)).detach();
             }
         };
-        log::debug!("job {jid}: {}", running.fun);
         self.taken.borrow_mut().insert(jid.clone());
         self.executor.spawn(self.clone().work(jid, job, lock)).detach();
     }
 
+    /// What is written down of a job before it begins.
+    fn describe(&self, jid: &Jid, job: &Job) -> Running {
+        Running {
+            jid: jid.clone(),
+            fun: job.fun.to_text(),
+            fun_args: job.arg.clone(),
+            tgt: job.tgt.clone(),
+            tgt_type: job.tgt_type.clone(),
+            ret: job.ret.clone(),
+            user: job.user.clone(),
+            pid: 0,
+            boot: self.boot.clone(),
+        }
+    }
+
     /// Runs a function that is pure and over sooner than another thread, or a file, would be there. A daemon that is killed
     /// in between takes nothing with it but an answer. One that the master does not take at once is put on the disk.
-    async fn work_in_place(self: Rc<Self>, jid: Jid, job: Job, running: Running) {
+    async fn work_in_place(self: Rc<Self>, jid: Jid, job: Job) {
         let background = self.background.borrow().clone();
         let world = World {
             host: &Machine,
@@ -119,19 +122,12 @@ impl Minion {
             cancelled: &AtomicBool::new(false),
         };
         let ret = execute(&world, &job);
-        let at_once = async {
-            let answer = self.channel.ask(&Ask::Return(Box::new(ret.clone()))).await;
-            matches!(answer, Ok(Answer::Done))
-        };
-        let late = async {
-            Timer::after(AT_ONCE).await;
-            false
-        };
-        if at_once.or(late).await {
+        let answer = within(AT_ONCE, self.channel.ask(&Ask::Return(Box::new(ret.clone())))).await;
+        if let Some(Ok(Answer::Done)) = answer {
             self.taken.borrow_mut().remove(&jid);
             return;
         }
-        match self.jobs.take(&running) {
+        match self.jobs.take(&self.describe(&jid, &job)) {
             Ok(Some(_lock)) => self.keep(&jid, &ret),
             // It ran before, under an earlier daemon, which has seen to its result.
             Ok(None) => {}

@@ -1,0 +1,136 @@
+//! Functions by name: what execution modules and runners have in common.
+//!
+//! A function is a record of its arguments ([`record!`](crate::record)) and something to do with them. What it is given
+//! to do it in differs from kind to kind, and so the kind says how one is run: `F` is that function pointer.
+
+use super::Fault;
+use crate::wire::record::{ArgumentError, Arguments, Info, Record};
+
+/// The functions under one name.
+#[derive(Debug)]
+pub struct Module<F: 'static> {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub functions: &'static [Function<F>],
+}
+
+/// One function as the tables know it.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<F> {
+    pub name: &'static str,
+    pub info: &'static Info,
+    pub place: Place,
+    /// Binds the arguments and runs.
+    pub run: F,
+    bind: fn(Arguments) -> Result<(), ArgumentError>,
+}
+
+/// Where a daemon may run a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the daemon itself: bounded in time, pure, touches no host state and cannot block.
+    Inline,
+    /// In a process of its own, which can be killed and gives its memory back.
+    Worker,
+}
+
+impl<F> Function<F> {
+    /// The entry for a record of arguments.
+    pub const fn of<R: Record>(name: &'static str, run: F) -> Function<F> {
+        Function { name, info: R::INFO, place: Place::Worker, run, bind: |arguments| R::bind(arguments).map(drop) }
+    }
+
+    /// Whether arguments fit, without a call.
+    pub fn check(&self, arguments: Arguments) -> Result<(), ArgumentError> {
+        (self.bind)(arguments)
+    }
+
+    /// The documentation, as `sys.doc` shows it: the text, the arguments.
+    pub fn doc(&self) -> String {
+        self.info.text()
+    }
+}
+
+impl<F: Copy> Function<F> {
+    /// For functions that may run on a thread of the daemon; see [`Place::Inline`].
+    pub const fn inline(self) -> Function<F> {
+        Function { place: Place::Inline, ..self }
+    }
+}
+
+/// The function called `mod.fun` in a table of modules.
+pub fn find<F>(modules: &[&'static Module<F>], fun: &str) -> Option<&'static Function<F>> {
+    let (module, name) = fun.split_once('.')?;
+    let module = modules.iter().find(|candidate| candidate.name == module)?;
+    module.functions.iter().find(|candidate| candidate.name == name)
+}
+
+/// The names of all functions of a table, `mod.fun`, in its order.
+pub fn names<F>(modules: &[&'static Module<F>]) -> impl Iterator<Item = String> {
+    modules
+        .iter()
+        .flat_map(|module| module.functions.iter().map(move |function| format!("{}.{}", module.name, function.name)))
+}
+
+/// The fault of a name that is in no table, with the names that are near.
+pub fn unknown<F>(modules: &[&'static Module<F>], fun: &str) -> Fault {
+    Fault::Unknown { fun: fun.to_owned(), reason: format!("'{fun}' is not available."), nearest: nearest(modules, fun) }
+}
+
+/// What the user may have meant: at most three names that are a slip of the finger away.
+fn nearest<F>(modules: &[&'static Module<F>], fun: &str) -> Vec<String> {
+    if fun.len() > 64 {
+        return Vec::new();
+    }
+    let mut close: Vec<(usize, String)> =
+        names(modules).map(|name| (distance(fun, &name), name)).filter(|(distance, _)| *distance <= 2).collect();
+    close.sort();
+    let best = close.first().map_or(0, |(distance, _)| *distance);
+    close.into_iter().filter(|(distance, _)| *distance == best).take(3).map(|(_, name)| name).collect()
+}
+
+/// How many letters must be put in, left out, replaced, or exchanged with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (at, row) in rows.iter_mut().enumerate() {
+        row[0] = at;
+    }
+    rows[0] = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let mut best = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            best = best.min(rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]));
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+/// The laws of every table of functions.
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// Sorted, so that lists of them are, and without doubles; each is documented.
+    pub fn assert_sorted_and_documented<F>(modules: &[&'static Module<F>]) {
+        assert!(modules.is_sorted_by(|a, b| a.name < b.name));
+        for module in modules {
+            assert!(!module.doc.is_empty(), "{} has no doc", module.name);
+            assert!(module.functions.is_sorted_by(|a, b| a.name < b.name), "{} is not sorted", module.name);
+            for function in module.functions {
+                assert!(!function.info.doc.is_empty(), "{}.{} has no doc", module.name, function.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_is_one_step() {
+        assert_eq!(distance("test.ping", "test.pnig"), 1);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}
