@@ -14,6 +14,8 @@ mod fleet;
 mod fleet_size;
 /// No decoder panics, whatever the bytes.
 mod fuzz_seeds;
+/// The guide, command by command.
+mod guide;
 /// From the command to every target's end.
 mod jobs;
 /// Who may import whom.
