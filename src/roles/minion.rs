@@ -2,12 +2,13 @@
 //!
 //! The way of a job through the files: [`channel`] keeps connection and session, [`stand`] has a request open at the
 //! master and takes the jobs that it is answered with (and those published on 4505), [`work`] takes a jid once and runs
-//! the job on a thread or in a [`worker`], [`spool`] keeps the result until the master has it.
+//! the job in place ([`short`]) or in a [`worker`], [`spool`] keeps the result until the master has it.
 
 pub mod channel;
 pub mod execute;
 pub mod local;
 pub mod settings;
+mod short;
 pub mod spool;
 mod stand;
 pub mod start;
@@ -30,6 +31,7 @@ use async_io::Timer;
 use channel::Channel;
 use local::{LocalDoor, MinionAnswer, MinionAsk};
 use settings::Settings;
+use short::{Recent, Unacknowledged};
 use smol::LocalExecutor;
 use smol::channel::{Receiver, Sender, bounded, unbounded};
 use spool::Spool;
@@ -50,7 +52,11 @@ pub struct Minion {
     spool: Spool,
     /// Jobs that were taken and whose return is not acknowledged.
     taken: RefCell<BTreeSet<Jid>>,
-    recent: RefCell<work::Recent>,
+    recent: RefCell<Recent>,
+    /// Results of short functions that are not acknowledged.
+    short: RefCell<Unacknowledged>,
+    /// Told when there is one more of them.
+    short_news: (Sender<()>, Receiver<()>),
     freshness: RefCell<Freshness>,
     /// What jobs are given; replaced whole when the grains are refreshed.
     background: RefCell<Arc<worker::Background>>,
@@ -81,6 +87,8 @@ impl Minion {
             spool: Spool::open(&settings.cachedir).map_err(text)?,
             taken: RefCell::default(),
             recent: RefCell::default(),
+            short: RefCell::default(),
+            short_news: bounded(1),
             freshness: RefCell::default(),
             background: RefCell::new(Arc::new(worker::Background {
                 cachedir: settings.cachedir.clone(),
@@ -106,6 +114,7 @@ impl Minion {
         executor.spawn(begin_after(delay, channel)).detach();
         executor.spawn(minion.clone().ping(settings.ping_interval)).detach();
         executor.spawn(minion.clone().stand()).detach();
+        executor.spawn(minion.clone().keep_short()).detach();
         executor.spawn(minion.clone().introduce()).detach();
         executor.spawn(minion.clone().send_events(outgoing)).detach();
         executor.spawn(minion.clone().subscribe()).detach();

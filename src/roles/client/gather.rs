@@ -9,6 +9,10 @@ use std::time::{Duration, Instant};
 /// How often those are looked at that work on the job after the patience is over.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
+/// How long a publication may wait for its first outcomes, in milliseconds. Short: until then a client that is
+/// interrupted knows no jid to tell.
+pub const FIRST_MS: u32 = 100;
+
 /// The outcomes of a job, as they come.
 pub struct Gather<'a> {
     client: &'a Client,
@@ -32,8 +36,16 @@ pub enum Gathered {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(client: &'a Client, jid: &str, minions: &[String], absent: &[String], patience: Duration) -> Gather<'a> {
-        Gather {
+    /// `first` are the outcomes that came with the answer to the publication.
+    pub fn new(
+        client: &'a Client,
+        jid: &str,
+        minions: &[String],
+        absent: &[String],
+        first: Outcomes,
+        patience: Duration,
+    ) -> Gather<'a> {
+        let mut gather = Gather {
             client,
             jid: jid.to_owned(),
             seen: 0,
@@ -41,7 +53,11 @@ impl<'a> Gather<'a> {
             patience,
             since: Instant::now(),
             ready: Default::default(),
+        };
+        if !first.outcomes.is_empty() {
+            gather.take(first);
         }
+        gather
     }
 
     /// The next outcome.

@@ -85,6 +85,7 @@ impl Master {
             seat.epoch = stand.epoch;
             seat.id.clone()
         };
+        self.take_returns(sid, stand.returns);
         let mut first = stand.first;
         let deadline = Instant::now() + STAND_TIME.mul_f64(0.8) + Duration::from_millis(self.spread(12_000));
         loop {
@@ -102,17 +103,17 @@ impl Master {
                         size < ANSWER_LIMIT
                     })
                     .collect();
-                self.seats.borrow_mut().answered(sid, STAND_AGAIN, Instant::now());
-                return Some(Work { jobs, epoch, seq });
+                let acknowledged = self.seats.borrow_mut().answered(sid, STAND_AGAIN, Instant::now());
+                return Some(Work { jobs, epoch, seq, acknowledged });
             }
             match until(deadline, poke.recv()).await {
                 Some(Ok(Poke::Look)) => continue,
                 none @ (Some(Ok(Poke::Probe)) | None) => {
                     let patience = if none.is_some() { PROBE_PATIENCE } else { STAND_AGAIN };
-                    self.seats.borrow_mut().answered(sid, patience, Instant::now());
-                    return Some(Work { jobs: Vec::new(), epoch: None, seq });
+                    let acknowledged = self.seats.borrow_mut().answered(sid, patience, Instant::now());
+                    return Some(Work { seq, acknowledged, ..Work::default() });
                 }
-                Some(Ok(Poke::Replaced)) => return Some(Work { jobs: Vec::new(), epoch: None, seq }),
+                Some(Ok(Poke::Replaced)) => return Some(Work { seq, ..Work::default() }),
                 Some(Err(_)) => return None,
             }
         }
