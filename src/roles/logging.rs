@@ -64,7 +64,7 @@ pub fn start_daemon(
     line: &Logging,
     console_use: Console,
 ) -> Result<Vec<String>, Failure> {
-    let (mut queues, mut odd) = (Vec::new(), Vec::new());
+    let mut queues = Vec::new();
     let console = match console_use {
         Console::None => None,
         Console::Queued => {
@@ -83,14 +83,7 @@ pub fn start_daemon(
         let (sink, own): (Box<dyn Sink>, &str) = match sink::Address::parse(&options.file) {
             Ok(Some(address)) => (Box::new(Syslog::new(address, program)), "[%(levelname)-8s] %(message)s"),
             Ok(None) => {
-                let path = Path::new(&options.file);
-                if let Err(error) = sink::open(path) {
-                    odd.push(format!(
-                        "the log file {} cannot be opened ({error}): it stays without lines",
-                        path.display()
-                    ));
-                }
-                let file = LogFile::new(path, Rotation::of(config));
+                let file = LogFile::new(Path::new(&options.file), Rotation::of(config));
                 (Box::new(file), options.format_file.as_str())
             }
             Err(wrong) => return Err(config.fault("log_file", wrong).into()),
@@ -112,7 +105,7 @@ pub fn start_daemon(
         return Err(config.fault("log_granular_levels", format_args!("has no level for '{}'", name.to_text())).into());
     }
     begin(Both { console, file, queues }, config);
-    Ok(odd)
+    Ok(Vec::new())
 }
 
 /// In a worker: to the daemon's log file, in its form, each line at once. A worker is short, and has no console.

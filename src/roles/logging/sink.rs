@@ -402,8 +402,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("log");
         let rotation = Rotation { bytes: 10, kept: 2 };
-        let open = || LogFile::new(&path, rotation);
-        let (mut one, mut other) = (open(), open());
+        let (mut one, mut other) = (LogFile::new(&path, rotation), LogFile::new(&path, rotation));
         for line in ["first\n", "second\n", "third\n"] {
             one.write(line.as_bytes()).unwrap();
         }
