@@ -2,6 +2,7 @@
 //! a function may touch arrives in [`Ctx`].
 
 pub mod context;
+mod digest;
 pub mod fault;
 pub mod function;
 pub mod grains;

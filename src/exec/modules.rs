@@ -23,6 +23,7 @@ pub mod cmd;
 mod config;
 mod event;
 mod grains;
+mod key;
 mod saltutil;
 mod sys;
 mod test;
@@ -33,8 +34,16 @@ use super::{Ctx, Fault, Reply, Returned};
 use crate::wire::record::{ArgumentError, Arguments, Record};
 
 /// Every module, sorted by name.
-pub const MODULES: &[&Module] =
-    &[&cmd::MODULE, &config::MODULE, &event::MODULE, &grains::MODULE, &saltutil::MODULE, &sys::MODULE, &test::MODULE];
+pub const MODULES: &[&Module] = &[
+    &cmd::MODULE,
+    &config::MODULE,
+    &event::MODULE,
+    &grains::MODULE,
+    &key::MODULE,
+    &saltutil::MODULE,
+    &sys::MODULE,
+    &test::MODULE,
+];
 
 /// The functions under one name.
 pub type Module = function::Module<RunFn>;
