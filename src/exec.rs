@@ -2,7 +2,9 @@
 //! a function may touch arrives in [`Ctx`].
 
 pub mod context;
+pub mod digest;
 pub mod fault;
+pub mod fileserver;
 pub mod function;
 pub mod grains;
 pub mod host;
