@@ -17,7 +17,7 @@ mod server;
 
 pub use changes::Changes;
 pub use local::LocalFiles;
-pub use server::{Chunk, FileServer, Freshness, Opened, Version};
+pub use server::{Chunk, FileServer, Freshness, Opened, Version, backends, stat_numbers};
 
 use super::Fault;
 use super::digest::HashType;

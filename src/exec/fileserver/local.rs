@@ -51,7 +51,10 @@ impl Files for LocalFiles {
     }
 
     fn hash(&self, path: &str, saltenv: &str) -> Result<Option<FileHash>, Fault> {
-        let hashed = || self.0.open(path, saltenv)?.map(|opened| self.0.hash(&opened)).transpose();
+        let hashed = || match self.0.open(path, saltenv)? {
+            Some(opened) => self.0.hash(&opened),
+            None => Ok(None),
+        };
         hashed().map_err(|error| failed(path, &error))
     }
 

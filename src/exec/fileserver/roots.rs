@@ -2,7 +2,7 @@
 
 use super::names::is_saltenv;
 use crate::exec::target::fnmatch::fnmatch;
-use crate::wire::value::{Map, Value};
+use crate::wire::value::Value;
 use std::path::{Path, PathBuf};
 
 /// Stands for every environment that is not named itself, as a key and inside of paths.

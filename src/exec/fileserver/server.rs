@@ -14,7 +14,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// How long lists are kept where the configuration does not say.
@@ -31,7 +31,7 @@ pub struct FileServer {
     kept: Option<Kept>,
     /// False where the configuration names other sources only.
     serves_roots: bool,
-    /// What was hashed, by path. Whoever wants the same hash waits until it is made.
+    /// What was hashed, by path; locked while it is made.
     hashes: Mutex<HashMap<PathBuf, Arc<Mutex<Option<(Version, String)>>>>>,
 }
 
@@ -204,8 +204,12 @@ impl FileServer {
         Ok(Some(Opened { file, data, path }))
     }
 
-    /// The hash of a file, made once for each of its states.
-    pub fn hash(&self, opened: &Opened) -> io::Result<FileHash> {
+    pub fn hash_type(&self) -> HashType {
+        self.hash_type
+    }
+
+    /// The hash of a file, made once for each of its states. Nothing while another thread makes it.
+    pub fn hash(&self, opened: &Opened) -> io::Result<Option<FileHash>> {
         let place = {
             let mut hashes = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
             if hashes.len() >= HASHES {
@@ -213,19 +217,23 @@ impl FileServer {
             }
             hashes.entry(opened.path.clone()).or_default().clone()
         };
-        let mut known = place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = match place.try_lock() {
+            Ok(known) => known,
+            Err(TryLockError::Poisoned(known)) => known.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        };
         let version = opened.version();
         if let Some((of, digest)) = known.as_ref()
             && *of == version
         {
-            return Ok(FileHash { kind: self.hash_type, digest: digest.clone() });
+            return Ok(Some(FileHash { kind: self.hash_type, digest: digest.clone() }));
         }
         let digest = self.hash_type.of(&opened.file)?;
         // What changed while it was read is not remembered.
         if Version::of(&opened.file.metadata()?) == version {
             *known = Some((version, digest.clone()));
         }
-        Ok(FileHash { kind: self.hash_type, digest })
+        Ok(Some(FileHash { kind: self.hash_type, digest }))
     }
 
     /// Reads a part of a file, provided that it is still the one of this version. Past its end there are no bytes.

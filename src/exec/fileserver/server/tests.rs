@@ -124,14 +124,18 @@ fn a_chunk_is_of_the_version_that_was_asked_for() {
     let server = served.server("hash_type: md5");
     let opened = server.open("sub/b", "base").unwrap().unwrap();
     let version = opened.version();
-    assert_eq!(server.hash(&opened).unwrap().digest, "92eb5ffee6ae2fec3ad71c777531578f");
+    assert_eq!(server.hash(&opened).unwrap().unwrap().digest, "92eb5ffee6ae2fec3ad71c777531578f");
     let read = |offset, length| server.read("sub/b", "base", version, offset, length).unwrap();
     assert_eq!(read(0, 10), Chunk::Bytes(b"b".to_vec()));
     assert_eq!((read(1, 10), read(u64::MAX, 10)), (Chunk::Bytes(Vec::new()), Chunk::Bytes(Vec::new())));
     fs::write(served.path("root/sub/b"), "bb").unwrap();
     assert_eq!(read(0, 10), Chunk::Changed);
     let opened = server.open("sub/b", "base").unwrap().unwrap();
-    assert_eq!(server.hash(&opened).unwrap().digest, "21ad0bd836b90d08f4cf640b4c298e7c", "an old hash is not kept");
+    assert_eq!(
+        server.hash(&opened).unwrap().unwrap().digest,
+        "21ad0bd836b90d08f4cf640b4c298e7c",
+        "an old hash is not kept"
+    );
     fs::remove_file(served.path("root/sub/b")).unwrap();
     assert_eq!(read(0, 10), Chunk::Gone);
 }
