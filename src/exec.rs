@@ -17,6 +17,7 @@ pub mod regex;
 pub mod renderers;
 pub mod runners;
 pub mod target;
+pub mod templates;
 
 pub use context::{Call, Ctx, Master, NoMaster};
 pub use fault::{Fault, Reply, Returned};

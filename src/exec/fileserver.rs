@@ -6,6 +6,7 @@
 pub mod address;
 pub mod cache;
 mod changes;
+pub mod client;
 mod ignore;
 mod links;
 mod lists;
@@ -16,6 +17,7 @@ mod roots;
 mod server;
 
 pub use changes::Changes;
+pub use lists::clear as clear_lists;
 pub use local::LocalFiles;
 pub use server::{Chunk, FileServer, Freshness, Opened, Version, backends, stat_numbers};
 

@@ -21,6 +21,7 @@
 
 pub mod cmd;
 mod config;
+mod cp;
 mod event;
 mod grains;
 mod saltutil;
@@ -33,8 +34,16 @@ use super::{Ctx, Fault, Reply, Returned};
 use crate::wire::record::{ArgumentError, Arguments, Record};
 
 /// Every module, sorted by name.
-pub const MODULES: &[&Module] =
-    &[&cmd::MODULE, &config::MODULE, &event::MODULE, &grains::MODULE, &saltutil::MODULE, &sys::MODULE, &test::MODULE];
+pub const MODULES: &[&Module] = &[
+    &cmd::MODULE,
+    &config::MODULE,
+    &cp::MODULE,
+    &event::MODULE,
+    &grains::MODULE,
+    &saltutil::MODULE,
+    &sys::MODULE,
+    &test::MODULE,
+];
 
 /// The functions under one name.
 pub type Module = function::Module<RunFn>;

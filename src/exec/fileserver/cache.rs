@@ -74,6 +74,7 @@ impl Cache {
         let folder = self.cachedir.join("extrn_files").join(saltenv).join(host);
         match name.len() > LONGEST_NAME {
             true => Some(folder.join(HashType::Sha256.of(name.as_bytes()).ok()?)),
+            false if below.as_os_str().is_empty() => Some(folder),
             false => Some(folder.join(below)),
         }
     }
@@ -177,6 +178,7 @@ mod tests {
         let external = |address: &str| cache.external(address, "base");
         assert_eq!(external("https://me:pw@h:80/d/f?a=b"), path("/c/extrn_files/base/h80/d/f-a=b"));
         assert_eq!(external("https://h/d/../f"), path("/c/extrn_files/base/h/f"));
+        assert_eq!(external("salt://f"), path("/c/extrn_files/base/f"));
         for address in ["https://h/../../etc/shadow", "https://../x", "https://h/x\0"] {
             assert_eq!(external(address), None, "{address:?}");
         }
