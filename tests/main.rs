@@ -4,6 +4,8 @@
 mod chaos;
 /// How the daemons start, what they tell, how they end.
 mod daemon;
+/// Files between master and minion.
+mod files;
 /// Real masters and minions, for the others to use.
 mod fleet;
 /// Many minions at once.

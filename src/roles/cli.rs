@@ -13,6 +13,7 @@ pub mod line;
 pub mod options;
 pub mod salt;
 pub mod salt_call;
+pub mod salt_cp;
 pub mod salt_daemon;
 pub mod salt_key;
 pub mod salt_run;

@@ -365,7 +365,7 @@ fn has_hash(path: &Path, hash: &str) -> bool {
 pub fn make_folders(host: &dyn Host, folder: &Path) -> io::Result<()> {
     match host.stat(folder) {
         Ok(stat) if matches!(stat.kind, FileKind::Folder | FileKind::Link) => return Ok(()),
-        Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
+        Ok(_) => return Err(rustix::io::Errno::NOTDIR.into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }

@@ -155,7 +155,12 @@ impl FileServer {
         if !self.serves_roots || !self.roots.has(saltenv) {
             return Vec::new();
         }
-        let make = || -> Found { lists::walk(&self.roots.of(saltenv), &self.rules) };
+        let roots = self.roots.of(saltenv);
+        // Anybody can ask for an environment that may be, where there is a folder for any: nothing is kept of those.
+        if !roots.iter().any(|root| root.is_dir()) {
+            return Vec::new();
+        }
+        let make = || -> Found { lists::walk(&roots, &self.rules) };
         let found = match &self.kept {
             Some(kept) => kept.list(saltenv, make),
             None => Arc::new(make()),

@@ -103,7 +103,7 @@ fn kind_of(kind: fs::FileType) -> FileKind {
 /// What is not asked for stays as the file has it.
 fn filled_in(path: &Path, asked: Attributes) -> io::Result<Attributes> {
     let had = match fs::symlink_metadata(path) {
-        Ok(data) if data.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(data) if data.is_dir() => return Err(rustix::io::Errno::ISDIR.into()),
         Ok(data) if data.is_file() => data,
         Ok(_) => return Ok(asked),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(asked),

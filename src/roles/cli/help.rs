@@ -76,13 +76,14 @@ fn wrap(text: &str, column: usize, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::cli::{salt, salt_call, salt_daemon, salt_key, salt_run};
+    use crate::roles::cli::{salt, salt_call, salt_cp, salt_daemon, salt_key, salt_run};
 
     #[test]
     fn help_names_every_option_and_stays_within_the_width() {
         for program in [
             &salt::PROGRAM,
             &salt_call::PROGRAM,
+            &salt_cp::PROGRAM,
             &salt_run::PROGRAM,
             &salt_key::PROGRAM,
             &salt_daemon::MASTER,

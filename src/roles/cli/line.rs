@@ -287,7 +287,7 @@ mod tests {
     use super::*;
     use crate::roles::cli::options::{Common, Logging, Output};
     use crate::roles::cli::salt::Salt;
-    use crate::roles::cli::{salt, salt_call, salt_daemon, salt_key, salt_run};
+    use crate::roles::cli::{salt, salt_call, salt_cp, salt_daemon, salt_key, salt_run};
 
     fn strings(args: &[&str]) -> Vec<String> {
         args.iter().map(|arg| (*arg).to_owned()).collect()
@@ -403,6 +403,7 @@ mod tests {
         let programs = [
             &salt::PROGRAM,
             &salt_call::PROGRAM,
+            &salt_cp::PROGRAM,
             &salt_run::PROGRAM,
             &salt_key::PROGRAM,
             &salt_daemon::MASTER,

@@ -94,14 +94,14 @@ impl FileChannel {
         let mut heard = Instant::now();
         loop {
             let tried = self.try_ask(&plain).or(async {
-                Timer::after(PATIENCE).await;
+                Timer::after(PATIENCE.min(self.patience)).await;
                 Err(LinkError::Silent)
             });
             match tried.await {
                 Ok(FileAnswer::Later) => heard = Instant::now(),
                 Ok(answer) => return Ok(answer),
                 Err(error @ LinkError::TooLong { .. }) => return Err(error.to_string()),
-                Err(_) if heard.elapsed() > self.patience => {
+                Err(_) if heard.elapsed() >= self.patience => {
                     return Err(format!("File client timed out after {} seconds", heard.elapsed().as_secs()));
                 }
                 Err(_) => {}

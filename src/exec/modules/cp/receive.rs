@@ -141,9 +141,6 @@ fn failed(error: &io::Error, path: &Path) -> Returned {
     let text = error.to_string();
     let reason = text.split(" (os error").next().unwrap_or(&text);
     let message = match error.raw_os_error() {
-        None if error.kind() == io::ErrorKind::IsADirectory => {
-            format!("[Errno 21] Is a directory: '{}'", path.display())
-        }
         Some(number) => format!("[Errno {number}] {reason}: '{}'", path.display()),
         None => format!("{reason}: '{}'", path.display()),
     };
