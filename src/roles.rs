@@ -28,6 +28,7 @@ pub const APPLETS: &[Applet] = &[
     Applet { name: "fleet", about: "many minions on this host, to try a master with", run: fleet::run },
     Applet { name: "salt", about: "run functions on minions and show what they answer", run: client::salt::run },
     Applet { name: "salt-call", about: "run a function on this minion and show its answer", run: call::run },
+    Applet { name: "salt-cp", about: "copy files of this host to minions", run: client::cp::run },
     Applet { name: "salt-key", about: "show, accept, reject and delete the keys of minions", run: key::run },
     Applet {
         name: "salt-master",
@@ -59,7 +60,7 @@ pub const VERBS: &[Verb] = &[
 ];
 
 /// Programs of Salt that this version lacks.
-const LACKING: [&str; 7] = ["salt-api", "salt-cloud", "salt-cp", "salt-proxy", "salt-ssh", "salt-syndic", "spm"];
+const LACKING: [&str; 6] = ["salt-api", "salt-cloud", "salt-proxy", "salt-ssh", "salt-syndic", "spm"];
 
 /// The program of a name.
 pub fn find(name: &str) -> Option<&'static Applet> {

@@ -6,6 +6,8 @@ mod chaos;
 mod commands;
 /// How the daemons start, what they tell, how they end.
 mod daemon;
+/// Files between master and minion.
+mod files;
 /// A network whose packets can be dropped.
 mod firewall;
 /// Real masters and minions, for the others to use.

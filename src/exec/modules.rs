@@ -21,6 +21,7 @@
 
 pub mod cmd;
 mod config;
+mod cp;
 mod event;
 mod grains;
 mod key;
@@ -37,6 +38,7 @@ use crate::wire::record::{ArgumentError, Arguments, Record};
 pub const MODULES: &[&Module] = &[
     &cmd::MODULE,
     &config::MODULE,
+    &cp::MODULE,
     &event::MODULE,
     &grains::MODULE,
     &key::MODULE,

@@ -13,6 +13,7 @@ pub mod line;
 pub mod options;
 pub mod salt;
 pub mod salt_call;
+pub mod salt_cp;
 pub mod salt_daemon;
 pub mod salt_key;
 pub mod salt_run;
@@ -26,9 +27,10 @@ pub use line::{Group, Line, Program, group};
 pub use trouble::Trouble;
 
 /// Every program whose command line is declared here, sorted by name.
-pub const PROGRAMS: [&Program; 6] = [
+pub const PROGRAMS: [&Program; 7] = [
     &salt::PROGRAM,
     &salt_call::PROGRAM,
+    &salt_cp::PROGRAM,
     &salt_key::PROGRAM,
     &salt_daemon::MASTER,
     &salt_daemon::MINION,

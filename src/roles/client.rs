@@ -1,6 +1,7 @@
-//! Programs that ask the master on its own host: `salt`, `salt-run` and the key tool, over `master.ipc`.
+//! Programs that ask the master on its own host: `salt`, `salt-cp`, `salt-run` and the key tool, over `master.ipc`.
 
 mod archive;
+pub mod cp;
 mod fleet;
 pub mod gather;
 pub mod run;

@@ -3,7 +3,8 @@
 //! One thread runs everything that decides ([`Master`]); beside it signatures have a small pool, the database a writer
 //! and publications a sender. The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`]
 //! decide who may have a session, [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows
-//! their states, [`database`] keeps them, [`bus`] tells everybody, [`local`] serves the programs of this host.
+//! their states, [`database`] keeps them, [`bus`] tells everybody, [`files`] gives files, [`local`] serves the programs of this
+//! host.
 
 pub mod acl;
 mod admission;
@@ -11,6 +12,7 @@ pub mod autosign;
 pub mod bus;
 pub mod database;
 mod door;
+mod files;
 pub mod jobs;
 mod keyfile;
 pub mod local;
@@ -38,6 +40,7 @@ use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use bus::Bus;
 use database::{Archive, Database};
+use files::FileDesk;
 use jobs::{Id, Jobs};
 use pieces::Pieces;
 use pool::{Crowd, Pool};
@@ -79,6 +82,7 @@ pub struct Master {
     jobs: RefCell<Jobs>,
     /// Long returns under way.
     pieces: RefCell<Pieces>,
+    files: FileDesk,
     database: Database,
     bus: Bus,
     publisher: Publisher,
@@ -125,6 +129,7 @@ impl Master {
             Server::local(executor, &local::path_in(&master.settings.sock_dir), 0o666, local_door).map_err(text)?;
         executor.spawn(master.clone().tick()).detach();
         executor.spawn(master.clone().maintain()).detach();
+        executor.spawn(master.clone().watch_files()).detach();
         log::info!("master '{}' serves {address} and {}", master.settings.id, master.settings.publish_port);
         Ok(Running { master, _door: door, _local: local })
     }
@@ -163,6 +168,7 @@ impl Master {
             epoch_began: Cell::new(Instant::now()),
             jobs: RefCell::default(),
             pieces: RefCell::default(),
+            files: FileDesk::open(&settings)?,
             door: OnceCell::new(),
             started: Instant::now(),
             executor,
@@ -263,6 +269,9 @@ impl Master {
                 }
             }
             for pipe in self.strangers.borrow_mut().sweep(now) {
+                self.close(pipe);
+            }
+            for pipe in self.seats.borrow_mut().orphans() {
                 self.close(pipe);
             }
             let silent = self.jobs.borrow().silent(now);

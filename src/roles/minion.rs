@@ -6,6 +6,7 @@
 
 pub mod channel;
 pub mod execute;
+pub mod files;
 pub mod local;
 pub mod settings;
 mod short;
@@ -23,12 +24,13 @@ use crate::exec::jobs::{Jobs, boot_id};
 use crate::keys::Identity;
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::link::{Local, Transport};
-use crate::wire::message::{Answer, Ask, Event};
+use crate::wire::message::{Answer, Ask, Event, FileAnswer};
 use crate::wire::nng::Server;
 use crate::wire::seal;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use channel::Channel;
+use files::FileChannel;
 use local::{LocalDoor, MinionAnswer, MinionAsk};
 use settings::Settings;
 use short::{Recent, Unacknowledged};
@@ -48,6 +50,7 @@ pub struct Minion {
     executor: Rc<LocalExecutor<'static>>,
     channel: Rc<Channel>,
     transport: Rc<dyn Transport>,
+    files: Rc<FileChannel>,
     jobs: Jobs,
     spool: Spool,
     /// Jobs that were taken and whose return is not acknowledged.
@@ -82,6 +85,14 @@ impl Minion {
             id: settings.id.clone(),
             executor: executor.clone(),
             channel: channel.clone(),
+            files: FileChannel::new(
+                executor,
+                channel.clone(),
+                transport.clone(),
+                settings.master_port,
+                &settings.cachedir,
+                settings.file_patience,
+            ),
             transport,
             jobs: Jobs::new(&settings.cachedir),
             spool: Spool::open(&settings.cachedir).map_err(text)?,
@@ -104,7 +115,7 @@ impl Minion {
         });
         let local = match &settings.sock_dir {
             Some(sock_dir) => {
-                let door = Rc::new(LocalDoor(minion.clone()));
+                let door = Rc::new(LocalDoor::new(minion.clone()));
                 Some(Server::local(executor, &local::path_in(sock_dir), 0o600, door).map_err(text)?)
             }
             None => None,
@@ -257,6 +268,19 @@ impl Minion {
                     MinionAnswer::Done
                 }
                 Err(error) => MinionAnswer::Refused(error.to_string()),
+            },
+            MinionAsk::File(ask) => match self.files.ask(ask).await {
+                Ok(answer) => MinionAnswer::File(answer),
+                Err(why) => MinionAnswer::Refused(why),
+            },
+            MinionAsk::Fetch { path, saltenv, into } => match self.files.fetch(&path, &saltenv, &into).await {
+                Ok(true) => MinionAnswer::Done,
+                Ok(false) => MinionAnswer::Missing,
+                Err(why) => MinionAnswer::Refused(why),
+            },
+            MinionAsk::Push { from, names } => match self.files.push(&from, &names).await {
+                Ok(()) => MinionAnswer::Done,
+                Err(why) => MinionAnswer::File(FileAnswer::Refused(why)),
             },
         }
     }

@@ -1,7 +1,8 @@
 //! `key.*`: fingerprints of the keys that this minion has, to be compared by eye.
 
 use super::{Module, Run, function};
-use crate::exec::{Ctx, Fault, Reply, digest};
+use crate::exec::digest::HashType;
+use crate::exec::{Ctx, Fault, Reply};
 use crate::record;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -57,7 +58,7 @@ fn fingerprint(ctx: &Ctx, file: &str, hash_type: &str) -> Reply {
     };
     let inner: String = pem.lines().filter(|line| !line.starts_with("-----")).map(str::trim).collect();
     let der = STANDARD.decode(inner).map_err(|_| Fault::execution(format!("{}: is no PEM", path.display())))?;
-    let digits = digest::hex(hash_type, &der);
+    let digits = HashType::named(hash_type).map(|kind| kind.of_bytes(&der));
     let digits = digits.ok_or_else(|| Fault::invocation(format!("'{hash_type}' is not a kind of hash")))?;
     let pairs: Vec<&str> = digits.as_bytes().chunks(2).filter_map(|pair| std::str::from_utf8(pair).ok()).collect();
     Ok(pairs.join(":").into())

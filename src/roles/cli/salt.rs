@@ -194,7 +194,7 @@ impl SaltLine {
 }
 
 /// Ids with commas between them, else with spaces.
-fn listed(target: &str) -> Value {
+pub(super) fn listed(target: &str) -> Value {
     if target.contains(',') {
         let compact = target.replace(' ', "");
         return Value::list(compact.split(','));

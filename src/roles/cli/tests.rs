@@ -3,6 +3,7 @@
 use super::arguments::Called;
 use super::salt::{Request, SaltLine};
 use super::salt_call::SaltCallLine;
+use super::salt_cp::SaltCpLine;
 use super::salt_daemon::{DaemonLine, MASTER, MINION};
 use super::salt_key::KeyLine;
 use super::salt_run::SaltRunLine;
@@ -47,6 +48,10 @@ fn answer(words: &[String]) -> Result<String, Stop> {
     match program.as_str() {
         "salt" => SaltLine::read(args, empty())?.request().map(|request| request_text(&request)),
         "salt-call" => SaltCallLine::read(args, empty())?.call().map(|called| call_text(called.as_ref())),
+        "salt-cp" => SaltCpLine::read(args, empty())?.copy().map(|copy| {
+            let sources: Vec<String> = copy.sources.iter().map(|source| format!("'{source}'")).collect();
+            format!("{} {} {} to '{}'", copy.kind, copy.target.repr(), sources.join(" "), copy.dest)
+        }),
         "salt-run" => SaltRunLine::read(args, empty())?.call().map(|called| call_text(called.as_ref())),
         "salt-key" => KeyLine::read(args).map(|_| runs),
         "salt-master" => DaemonLine::read(&MASTER, args).map(|_| runs),

@@ -39,6 +39,8 @@ pub struct Seat {
     /// The epoch that the minion said it knows.
     pub epoch: Option<Bytes<8>>,
     pipe: Option<PipeId>,
+    /// The connection for files, where there is one.
+    files: Option<PipeId>,
     /// When the last good frame came.
     heard: Instant,
     standing: Option<Sender<Poke>>,
@@ -83,6 +85,7 @@ pub struct Seats {
     by_sid: HashMap<SessionId, Seat>,
     by_id: HashMap<Id, SessionId>,
     by_pipe: HashMap<PipeId, SessionId>,
+    orphans: Vec<PipeId>,
 }
 
 impl Seats {
@@ -111,6 +114,7 @@ impl Seats {
             valid: Arc::new(AtomicBool::new(true)),
             epoch: None,
             pipe: Some(pipe),
+            files: None,
             heard: now,
             standing: None,
             answered: Some(Answered { at: now, patience: STAND_AGAIN }),
@@ -122,19 +126,41 @@ impl Seats {
         close
     }
 
-    /// Opens a request. The first good frame on another connection moves the session there; each is a sign of life, of a
-    /// minion too that has so much to return that it does not get to stand.
-    pub fn open(&mut self, sid: SessionId, frame: &[u8], pipe: PipeId, now: Instant) -> Option<(Id, u64, Vec<u8>)> {
+    /// Opens a request. Each is a sign of life, of a minion too that has so much to return that it does not get to stand.
+    pub fn open(&mut self, sid: SessionId, frame: &[u8], now: Instant) -> Option<(Id, u64, Vec<u8>)> {
         let seat = self.by_sid.get_mut(&sid)?;
         let (number, plain) = seat.session.open_request(frame)?;
         seat.heard = now;
+        Some((seat.id.clone(), number, plain))
+    }
+
+    /// A good frame came on this connection: a session moves with the first one on another.
+    pub fn settle(&mut self, sid: SessionId, pipe: PipeId) {
+        let Some(seat) = self.by_sid.get_mut(&sid) else {
+            return;
+        };
         if seat.pipe != Some(pipe) {
             if let Some(before) = seat.pipe.replace(pipe) {
                 self.by_pipe.remove(&before);
             }
             self.by_pipe.insert(pipe, sid);
         }
-        Some((seat.id.clone(), number, plain))
+    }
+
+    /// Files are asked for on this connection, beside the one that the session is on. There is one such connection: one
+    /// that was there before it is given up.
+    pub fn settle_files(&mut self, sid: SessionId, pipe: PipeId) {
+        let Some(seat) = self.by_sid.get_mut(&sid).filter(|seat| seat.pipe != Some(pipe)) else {
+            return;
+        };
+        if let Some(before) = seat.files.replace(pipe).filter(|before| *before != pipe) {
+            self.orphans.push(before);
+        }
+    }
+
+    /// Connections that belong to no session any more, to be closed.
+    pub fn orphans(&mut self) -> Vec<PipeId> {
+        std::mem::take(&mut self.orphans)
     }
 
     pub fn at(&self, sid: SessionId) -> Option<&Seat> {
@@ -262,7 +288,8 @@ impl Seats {
         }
         let pipe = self.remove(sid);
         // Sessions that the same minion had before end too.
-        self.by_sid.retain(|_, seat| seat.id != id);
+        let ended = self.by_sid.extract_if(|_, seat| seat.id == id);
+        self.orphans.extend(ended.filter_map(|(_, seat)| seat.files));
         Some(Away { id, since: now, pipe })
     }
 
@@ -311,6 +338,7 @@ impl Seats {
 
     fn remove(&mut self, sid: SessionId) -> Option<PipeId> {
         let seat = self.by_sid.remove(&sid)?;
+        self.orphans.extend(seat.files);
         if self.by_id.get(&seat.id) == Some(&sid) {
             self.by_id.remove(&seat.id);
         }
@@ -372,6 +400,29 @@ mod tests {
         }
     }
 
+    fn hears(seats: &mut Seats, sid: SessionId, frame: &[u8], pipe: PipeId, now: Instant) -> bool {
+        let opened = seats.open(sid, frame, now).is_some();
+        seats.settle(sid, pipe);
+        opened
+    }
+
+    #[test]
+    fn a_connection_for_files_moves_nothing_and_goes_with_its_session() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (minion, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        seats.settle_files(minion.id, PipeId(1));
+        seats.settle_files(minion.id, PipeId(2));
+        seats.settle_files(minion.id, PipeId(2));
+        assert_eq!((seats.pipe_of("web1"), seats.orphans()), (Some(PipeId(1)), vec![]));
+        seats.settle_files(minion.id, PipeId(3));
+        assert_eq!(seats.orphans(), [PipeId(2)]);
+        assert_eq!(seats.closed(PipeId(3)), None);
+        assert!(seats.is_connected("web1"));
+        seats.evict("web1", now);
+        assert_eq!(seats.orphans(), [PipeId(3)]);
+    }
+
     #[test]
     fn a_minion_is_away_when_its_connection_closes_and_back_on_another_with_the_same_session() {
         let (mut seats, now) = (Seats::default(), Instant::now());
@@ -381,7 +432,7 @@ mod tests {
         assert_eq!(seats.closed(PipeId(1)).as_deref(), Some("web1"));
         assert!(!seats.is_connected("web1"));
         let (frame, _) = minion.request(b"x");
-        assert!(seats.open(minion.id, &frame, PipeId(2), now).is_some());
+        assert!(hears(&mut seats, minion.id, &frame, PipeId(2), now));
         assert!(seats.is_connected("web1"));
         assert_eq!(seats.closed(PipeId(1)), None, "the old connection is nobody's");
     }
@@ -426,7 +477,7 @@ mod tests {
         seats.seat(new_seat(master, 1, 1), now);
         let later = now + Duration::from_secs(4);
         let (frame, _) = minion.request(b"a return");
-        assert!(seats.open(minion.id, &frame, PipeId(1), later).is_some());
+        assert!(hears(&mut seats, minion.id, &frame, PipeId(1), later));
         assert!(seats.sweep(later + STAND_AGAIN).is_empty());
         assert_eq!(seats.sweep(later + STAND_AGAIN * 2).len(), 1);
     }
@@ -439,7 +490,7 @@ mod tests {
         let (second, master) = session();
         assert_eq!(seats.seat(new_seat(master, 1, 1), now), None);
         let (frame, _) = first.request(b"a return under way");
-        assert!(seats.open(first.id, &frame, PipeId(1), now).is_some());
+        assert!(hears(&mut seats, first.id, &frame, PipeId(1), now));
         assert!(!seats.is_current(first.id) && seats.is_current(second.id));
         let (third, master) = session();
         assert_eq!(seats.seat(new_seat(master, 2, 7), now), Some(PipeId(1)));

@@ -173,6 +173,11 @@ impl Channel {
         }
     }
 
+    /// The session of now and the master that it is with, for whoever has a connection of their own.
+    pub fn session(&self) -> Option<(Rc<RefCell<Session>>, Rc<Met>)> {
+        self.up.borrow().as_ref().map(|up| (up.session.clone(), up.news.clone()))
+    }
+
     /// Ready when another session has begun than that of now.
     pub async fn another_session(&self) {
         let before = self.session_number();

@@ -34,6 +34,8 @@ pub struct Settings {
     pub auth_timeout: Duration,
     /// The longest random delay of a handshake after a master has forgotten the session.
     pub reauth_delay: Duration,
+    /// How long the master may say nothing before a request for a file fails.
+    pub file_patience: Duration,
     /// All options, defaults filled in.
     pub opts: Arc<Map>,
     pub grains: Arc<Map>,

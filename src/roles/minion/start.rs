@@ -13,6 +13,7 @@ use crate::roles::daemon::launch::Stage;
 use crate::roles::daemon::{self, End, Failure, Life, Start};
 use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
+use crate::wire::value::Value;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +59,9 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         false => Duration::ZERO,
     };
     let finger = Some(options.master_finger.clone()).filter(|finger| !finger.is_empty());
+    let number = |name: &str, default: u64| {
+        config.opts.at(name).and_then(Value::as_float).map_or(default, |number| number.clamp(1.0, 1e5) as u64)
+    };
     Settings {
         id: common.id.clone(),
         masters: options.masters.clone(),
@@ -75,6 +79,8 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         max_event_size: common.max_event_size,
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
         reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
+        file_patience: Duration::from_secs(number("request_channel_timeout", 60))
+            * u32::try_from(number("request_channel_tries", 3)).unwrap_or(1),
         opts: Arc::new(config.opts.clone()),
         grains: Arc::new(grains::collect(&Machine, &config.opts)),
     }

@@ -1,7 +1,8 @@
 //! Functions that take time, or give something that nobody can foresee.
 
+use crate::exec::digest::HashType;
 use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, digest, random};
+use crate::exec::{Ctx, Fault, Reply, random};
 use crate::record;
 use crate::wire::value::Value;
 use num_bigint::BigInt;
@@ -124,8 +125,8 @@ impl Run for RandomHash {
             return Err(Fault::invocation("the largest number must be at least 1"));
         };
         let number = (random::up_to(most - 1) + 1).to_string();
-        match digest::hex(&kind, number.as_bytes()) {
-            Some(digits) => Ok(digits.into()),
+        match HashType::named(&kind) {
+            Some(kind) => Ok(kind.of_bytes(number.as_bytes()).into()),
             None => Err(Fault::invocation(format!("'{kind}' is not a kind of hash"))),
         }
     }
