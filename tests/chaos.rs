@@ -4,10 +4,11 @@
 //! A seed is a scenario: what is struck, and when. Five run in the suite; `HALITE_CHAOS_SEEDS=300` runs that many,
 //! `HALITE_CHAOS_FIRST=17` begins with that one.
 
+use crate::firewall::Firewall;
 use crate::fleet::{Fleet, free_port, wait_for};
 use crate::proxy::Proxy;
 use halite::roles::client::Client;
-use halite::roles::client::gather::{Gather, Gathered};
+use halite::roles::client::gather::{FIRST_MS, Gather, Gathered};
 use halite::roles::master::database::Archive;
 use halite::wire::message::{EndState, LocalAnswer, LocalAsk, Outcome, Publish};
 use halite::wire::value::Value;
@@ -139,6 +140,8 @@ enum Work {
 
 /// A master, and two minions behind proxies.
 struct Field {
+    /// Where a network of its own is to be had: else the proxies keep silent.
+    firewall: Option<Firewall>,
     fleet: Fleet,
     proxies: Vec<Proxy>,
     next: AtomicU64,
@@ -147,6 +150,7 @@ struct Field {
 
 impl Field {
     fn start() -> Field {
+        let firewall = Firewall::enter();
         let mut fleet = Fleet::prepare(&IDS, "auto_accept: True\n", "");
         let mut proxies = Vec::new();
         for id in IDS {
@@ -159,7 +163,7 @@ impl Field {
         fleet.start_master();
         IDS.iter().for_each(|id| fleet.start_minion(id));
         fleet.wait_connected(&IDS);
-        Field { fleet, proxies, next: AtomicU64::new(0), boots: 1 }
+        Field { firewall, fleet, proxies, next: AtomicU64::new(0), boots: 1 }
     }
 
     fn file(&self) -> PathBuf {
@@ -178,8 +182,14 @@ impl Field {
             Work::Write => ("cmd.run", vec![Value::from(self.command().1)]),
             Work::Ping => ("test.ping", Vec::new()),
         };
-        let publish =
-            Publish { fun: fun.into(), arg, tgt: target.into(), tgt_type: "glob".to_owned(), ..Publish::default() };
+        let publish = Publish {
+            fun: fun.into(),
+            arg,
+            tgt: target.into(),
+            tgt_type: "glob".to_owned(),
+            wait_ms: FIRST_MS,
+            ..Publish::default()
+        };
         let folder = self.fleet.path("run");
         thread::spawn(move || smol::block_on(run_client(&folder, publish)))
     }
@@ -226,12 +236,18 @@ impl Field {
                 self.fleet.start_minion(VICTIM);
             }
             Blow::Silence => {
-                self.proxies[0].fall_silent();
+                match &self.firewall {
+                    Some(firewall) => firewall.block(self.proxies[0].port),
+                    None => self.proxies[0].fall_silent(),
+                }
                 let start = Instant::now();
                 clients.push(self.client(VICTIM, Work::Write));
                 self.fleet.wait_gone(VICTIM);
                 let noticed = start.elapsed();
-                self.proxies[0].heal();
+                match &self.firewall {
+                    Some(firewall) => firewall.heal(),
+                    None => self.proxies[0].heal(),
+                }
                 if noticed > SILENCE {
                     return Err(format!("a silent minion was shown as away after {noticed:?} only"));
                 }
@@ -411,11 +427,11 @@ async fn run_client(folder: &Path, publish: Publish) -> Told {
     let told_so = async {
         let client = Client::connect(folder).await.map_err(|error| error.to_string())?;
         let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.map_err(|error| error.to_string())?;
-        let LocalAnswer::Published { jid, minions, absent } = answer else {
+        let LocalAnswer::Published { jid, minions, absent, outcomes } = answer else {
             return Err(format!("{answer:?}"));
         };
         told.jid = Some(jid.clone());
-        let mut gather = Gather::new(&client, &jid, &minions, &absent, Duration::from_secs(5));
+        let mut gather = Gather::new(&client, &jid, &minions, &absent, *outcomes, Duration::from_secs(5));
         loop {
             match gather.next().await.map_err(|error| error.to_string())? {
                 Gathered::Outcome(outcome) => told.outcomes.push(*outcome),

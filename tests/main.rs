@@ -6,6 +6,8 @@ mod chaos;
 mod daemon;
 /// Files between master and minion.
 mod files;
+/// A network whose packets can be dropped.
+mod firewall;
 /// Real masters and minions, for the others to use.
 mod fleet;
 /// Many minions at once.

@@ -58,6 +58,7 @@ use trust::Waiting;
 
 /// A master, running.
 pub struct Master {
+    executor: Rc<LocalExecutor<'static>>,
     settings: Settings,
     identity: Identity,
     /// The signing key's word for our key, where there is one.
@@ -116,7 +117,7 @@ pub struct Running {
 impl Master {
     /// Opens the sockets and begins to serve. The executor must run on.
     pub fn start(executor: &Rc<LocalExecutor<'static>>, settings: Settings) -> Result<Running, String> {
-        let master = Rc::new(Master::prepare(settings)?);
+        let master = Rc::new(Master::prepare(executor.clone(), settings)?);
         master.restore()?;
         let address = SocketAddr::new(master.settings.interface, master.settings.ret_port);
         let door = Rc::new(Server::tcp(executor, address, master.settings.keepalive, master.clone()).map_err(text)?);
@@ -132,7 +133,7 @@ impl Master {
         Ok(Running { master, _door: door, _local: local })
     }
 
-    fn prepare(settings: Settings) -> Result<Master, String> {
+    fn prepare(executor: Rc<LocalExecutor<'static>>, settings: Settings) -> Result<Master, String> {
         let identity = keyfile::load_or_make(&settings.pki_dir, &settings.id).map_err(text)?;
         let signing = settings.pki_dir.join("master_sign.pem");
         let chain = match signing.exists() {
@@ -168,6 +169,7 @@ impl Master {
             files: FileDesk::open(&settings)?,
             door: OnceCell::new(),
             started: Instant::now(),
+            executor,
             settings,
         })
     }

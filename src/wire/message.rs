@@ -128,8 +128,9 @@ pub enum Repeat {
 impl Ask {
     pub fn repeat(&self) -> Repeat {
         match self {
-            Ask::Stand(_) => Repeat::Read,
-            Ask::Return(_) | Ask::Grains(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => Repeat::Put,
+            Ask::Stand(_) | Ask::Return(_) | Ask::Grains(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => {
+                Repeat::Put
+            }
             Ask::Fire { .. } => Repeat::Once,
             Ask::File(ask) => ask.repeat(),
         }
@@ -146,6 +147,9 @@ pub struct Stand {
     pub taken: Vec<String>,
     /// The first one of a session: what is missing in `taken` is not known to the minion.
     pub first: bool,
+    /// Results of short functions, so that they need no request of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returns: Vec<Return>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -167,6 +171,9 @@ pub struct Work {
     pub epoch: Option<News>,
     /// The number of the last publication when this was answered: what comes above it is newer than the request.
     pub seq: u64,
+    /// The jobs whose results came with standing requests and are on the disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acknowledged: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -274,6 +281,9 @@ pub struct Publish {
     /// Asked for by the caller; empty: the master makes one.
     #[serde(default)]
     pub jid: String,
+    /// How long the answer may wait for the first outcomes, in milliseconds: most jobs then need no other request.
+    #[serde(default)]
+    pub wait_ms: u32,
     /// Who called sudo, for root alone.
     #[serde(default)]
     pub sudo_user: Option<String>,
@@ -291,6 +301,8 @@ pub enum LocalAnswer {
         jid: String,
         minions: Vec<String>,
         absent: Vec<String>,
+        /// The first outcomes, where the caller waits for them.
+        outcomes: Box<Outcomes>,
     },
     Outcomes(Box<Outcomes>),
     Presence {

@@ -5,7 +5,7 @@
 
 mod sources;
 
-use super::gather::{Gather, Gathered};
+use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Client, ClientError, configured, sudo_user};
 use crate::roles::cli::exit::complain;
 use crate::roles::cli::salt_cp::{Copy, SaltCpLine};
@@ -198,14 +198,15 @@ impl Sending<'_> {
             tgt_type: self.copy.kind.to_owned(),
             sudo_user: sudo_user(),
             extra,
+            wait_ms: FIRST_MS,
             ..Publish::default()
         };
         let published = self.client.ask(&LocalAsk::Publish(Box::new(publish))).await?;
-        let LocalAnswer::Published { jid, minions, absent } = published else {
+        let LocalAnswer::Published { jid, minions, absent, outcomes } = published else {
             return Err(ClientError::Malformed("no job".to_owned()));
         };
         let mut answers = Vec::new();
-        let mut gather = Gather::new(self.client, &jid, &minions, &absent, self.patience);
+        let mut gather = Gather::new(self.client, &jid, &minions, &absent, *outcomes, self.patience);
         loop {
             match gather.next().await? {
                 Gathered::Outcome(outcome) => answers.push(match (outcome.state, outcome.ret) {

@@ -2,13 +2,16 @@
 
 use super::{Client, ClientError};
 use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Outcomes};
-use async_io::Timer;
-use smol::future::FutureExt;
+use crate::wire::patience::until;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// How often those are looked at that work on the job after the patience is over.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// How long a publication may wait for its first outcomes, in milliseconds. Short: until then a client that is
+/// interrupted knows no jid to tell.
+pub const FIRST_MS: u32 = 100;
 
 /// The outcomes of a job, as they come.
 pub struct Gather<'a> {
@@ -33,8 +36,16 @@ pub enum Gathered {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(client: &'a Client, jid: &str, minions: &[String], absent: &[String], patience: Duration) -> Gather<'a> {
-        Gather {
+    /// `first` are the outcomes that came with the answer to the publication.
+    pub fn new(
+        client: &'a Client,
+        jid: &str,
+        minions: &[String],
+        absent: &[String],
+        first: Outcomes,
+        patience: Duration,
+    ) -> Gather<'a> {
+        let mut gather = Gather {
             client,
             jid: jid.to_owned(),
             seen: 0,
@@ -42,7 +53,11 @@ impl<'a> Gather<'a> {
             patience,
             since: Instant::now(),
             ready: Default::default(),
+        };
+        if !first.outcomes.is_empty() {
+            gather.take(first);
         }
+        gather
     }
 
     /// The next outcome.
@@ -57,11 +72,8 @@ impl<'a> Gather<'a> {
             }
             let deadline = self.since + self.patience;
             let ask = LocalAsk::Wait { jid: self.jid.clone(), seen: self.seen };
-            let answer = async { self.client.ask(&ask).await.map(Some) }.or(async {
-                Timer::at(deadline.max(Instant::now() + Duration::from_millis(50))).await;
-                Ok(None)
-            });
-            match answer.await? {
+            let deadline = deadline.max(Instant::now() + Duration::from_millis(50));
+            match until(deadline, self.client.ask(&ask)).await.transpose()? {
                 Some(LocalAnswer::Outcomes(outcomes)) => self.take(*outcomes),
                 Some(_) => return Err(ClientError::Malformed("no outcomes".to_owned())),
                 None => {

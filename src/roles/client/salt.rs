@@ -4,7 +4,7 @@ mod doc;
 mod progress;
 mod shown;
 
-use super::gather::{Gather, Gathered};
+use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Client, ClientError, configured, sudo_user};
 use crate::exec::random;
 use crate::exec::target::{Needs, Target};
@@ -13,7 +13,7 @@ use crate::roles::cli::exit::{complain, print};
 use crate::roles::cli::salt::{Request, SaltLine};
 use crate::roles::cli::{Display, Exit, Trouble};
 use crate::roles::config::{Config, MasterOptions};
-use crate::wire::message::{LocalAnswer, LocalAsk, Publish};
+use crate::wire::message::{LocalAnswer, LocalAsk, Outcomes, Publish};
 use crate::wire::value::{Map, Value};
 use shown::Shown;
 use std::time::Duration;
@@ -49,11 +49,12 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
         choose(&client, &mut publish, count).await?;
     }
     let wanted = wanted(&publish);
-    let LocalAnswer::Published { jid, minions, absent } = client.ask(&LocalAsk::Publish(Box::new(publish))).await?
+    let LocalAnswer::Published { jid, minions, absent, outcomes } =
+        client.ask(&LocalAsk::Publish(Box::new(publish))).await?
     else {
         return Err(Trouble::new(Exit::Internal, "the master did not say what became of the job"));
     };
-    let job = Published { jid, minions, absent, wanted };
+    let job = Published { jid, minions, absent, first: *outcomes, wanted };
     if job.minions.is_empty() && job.absent.is_empty() {
         display.say("No minions matched the target. No command was sent, no jid was assigned.\n");
         display.show(&Map::new().into(), None, 0)?;
@@ -72,6 +73,8 @@ struct Published {
     jid: String,
     minions: Vec<String>,
     absent: Vec<String>,
+    /// The outcomes that were there at once.
+    first: Outcomes,
     /// The ids of a list target, as they were asked for.
     wanted: Vec<String>,
 }
@@ -99,7 +102,7 @@ async fn follow(
     }
     let patience = line.salt.timeout.filter(|seconds| seconds.0 > 0);
     let patience = patience.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
-    let mut gather = Gather::new(client, &job.jid, &job.minions, &job.absent, patience);
+    let mut gather = Gather::new(client, &job.jid, &job.minions, &job.absent, job.first.clone(), patience);
     let targeted = job.minions.len() + job.absent.len();
     let mut shown = Shown::new(line, display, &job.jid, targeted + job.unknown().count());
     for id in job.unknown() {
@@ -184,6 +187,7 @@ fn publish(line: &SaltLine, request: &Request) -> Publish {
         ret: line.salt.returner.clone().unwrap_or_default(),
         sudo_user: sudo_user(),
         metadata: line.salt.metadata.as_deref().map(arguments::value),
+        wait_ms: if line.salt.r#async { 0 } else { FIRST_MS },
         extra,
         ..Publish::default()
     }

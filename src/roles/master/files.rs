@@ -10,10 +10,10 @@ use crate::exec::fileserver::received::Received;
 use crate::exec::fileserver::{Chunk, Entries, FileHash, FileServer, Freshness, Listing, Version};
 use crate::wire::cbor::{self, ByteString, Bytes};
 use crate::wire::message::{Answer, FileAnswer, FileAsk};
-use crate::wire::session::SessionId;
+use crate::wire::patience::within;
+use crate::wire::session::{Replying, SessionId};
 use crate::wire::value::Value;
 use async_io::Timer;
-use smol::future::FutureExt;
 use smol::lock::Semaphore;
 use std::io;
 use std::path::PathBuf;
@@ -97,16 +97,13 @@ impl Master {
         let permit = gate.acquire().await;
         let desk = self.files.desk.clone();
         let later = self.seats.borrow().at(sid)?.session.replying(number);
-        let answered = smol::unblock(move || replying.seal(&encoded(desk.answer(&asker, ask))));
+        let answered = smol::unblock(move || sealed(&replying, desk.answer(&asker, ask)));
         let frame = match patience {
             None => answered.await,
-            Some(patience) => {
-                let late = async {
-                    Timer::after(patience).await;
-                    later.seal(&encoded(FileAnswer::Later))
-                };
-                answered.or(late).await
-            }
+            Some(patience) => match within(patience, answered).await {
+                Some(frame) => frame,
+                None => sealed(&later, FileAnswer::Later),
+            },
         };
         drop(permit);
         self.seats.borrow().at(sid)?;
@@ -132,8 +129,12 @@ impl Master {
     }
 }
 
-fn encoded(answer: FileAnswer) -> Vec<u8> {
-    cbor::encode(&Answer::File(answer))
+fn sealed(replying: &Replying, answer: FileAnswer) -> Vec<u8> {
+    let length = match &answer {
+        FileAnswer::Bytes(bytes) => bytes.0.len() + 64,
+        _ => 256,
+    };
+    replying.seal_written(length, |frame| cbor::encode_into(&Answer::File(answer), frame))
 }
 
 impl Desk {

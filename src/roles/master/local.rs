@@ -5,9 +5,8 @@ use super::acl::Verb;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};
 use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Outcomes, Publish};
+use crate::wire::patience::within;
 use crate::wire::value::{Map, Value};
-use async_io::Timer;
-use smol::future::FutureExt;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -102,14 +101,25 @@ impl Master {
         match ask {
             LocalAsk::Publish(ask) => {
                 let user = caller.job_user(&ask);
-                self.publish(&user, *ask).await
+                let wait = Duration::from_millis(ask.wait_ms.into()).min(WAIT_TIME);
+                let mut answer = self.publish(&user, *ask).await;
+                if let LocalAnswer::Published { jid, outcomes, .. } = &mut answer
+                    && !wait.is_zero()
+                    && let Some(first) = self.outcomes(jid, 0, wait).await
+                {
+                    **outcomes = first;
+                }
+                answer
             }
             LocalAsk::Wait { jid, .. } | LocalAsk::States { jid }
                 if !caller.may_see(self.jobs.borrow().user_of(&jid)) =>
             {
                 refused(LocalFault::Denied, format!("job {jid} is another user's"))
             }
-            LocalAsk::Wait { jid, seen } => self.wait(&jid, seen).await,
+            LocalAsk::Wait { jid, seen } => match self.outcomes(&jid, seen, WAIT_TIME).await {
+                Some(outcomes) => LocalAnswer::Outcomes(Box::new(outcomes)),
+                None => refused(LocalFault::Invalid, format!("no open job {jid}")),
+            },
             LocalAsk::Presence => self.presence_answer(),
             LocalAsk::Expand { tgt, tgt_type, delimiter } => match self.expand(&tgt, &tgt_type, delimiter.as_deref()) {
                 Ok(ids) => LocalAnswer::Minions(ids.iter().map(|id| id.to_string()).collect()),
@@ -130,23 +140,22 @@ impl Master {
         }
     }
 
-    /// The outcomes of a job from number `seen` on, as soon as there are any.
-    async fn wait(&self, jid: &str, seen: usize) -> LocalAnswer {
-        loop {
-            let changed = self.jobs.borrow_mut().changed(jid);
-            let (Some(changed), Some(outcomes)) = (changed, self.jobs.borrow().outcomes(jid, seen)) else {
-                return refused(LocalFault::Invalid, format!("no open job {jid}"));
-            };
-            if !outcomes.outcomes.is_empty() || outcomes.open == 0 {
-                return LocalAnswer::Outcomes(Box::new(fitting(outcomes)));
+    /// The outcomes of a job from number `seen` on: as soon as there are any, or what there is after `time`. Nothing for
+    /// a job that is not known any more.
+    async fn outcomes(&self, jid: &str, seen: usize, time: Duration) -> Option<Outcomes> {
+        let news = async {
+            loop {
+                let changed = self.jobs.borrow_mut().changed(jid)?;
+                let outcomes = self.jobs.borrow().outcomes(jid, seen)?;
+                if !outcomes.outcomes.is_empty() || outcomes.open == 0 {
+                    return Some(fitting(outcomes));
+                }
+                changed.recv().await.ok()?;
             }
-            let in_time = async { changed.recv().await.is_ok() }.or(async {
-                Timer::after(WAIT_TIME).await;
-                false
-            });
-            if !in_time.await {
-                return LocalAnswer::Outcomes(Box::new(outcomes));
-            }
+        };
+        match within(time, news).await {
+            Some(outcomes) => outcomes,
+            None => self.jobs.borrow().outcomes(jid, seen).map(fitting),
         }
     }
 

@@ -20,6 +20,8 @@ pub const STAND_AGAIN: Duration = Duration::from_secs(5);
 const PROBE_AFTER: Duration = Duration::from_secs(2);
 /// Who was probed has this long to stand again: a minion that lives does so at once.
 pub const PROBE_PATIENCE: Duration = Duration::from_millis(2500);
+/// How long an acknowledgement may wait for something else to be told with it.
+const ACKNOWLEDGE: Duration = Duration::from_millis(200);
 /// Probes in one go: a job for everybody must not make a storm of them.
 const PROBES: usize = 500;
 /// How long a session that was replaced by its own minion still takes what is under way.
@@ -43,6 +45,10 @@ pub struct Seat {
     heard: Instant,
     standing: Option<Sender<Poke>>,
     answered: Option<Answered>,
+    /// Jobs whose returns came with standing requests, and are on the disk.
+    acknowledged: Vec<String>,
+    /// From when on the minion must be told that, whether there is something else to tell or not.
+    acknowledge_from: Option<Instant>,
     ends: Instant,
 }
 
@@ -112,6 +118,8 @@ impl Seats {
             heard: now,
             standing: None,
             answered: Some(Answered { at: now, patience: STAND_AGAIN }),
+            acknowledged: Vec::new(),
+            acknowledge_from: None,
             ends: now + life,
         };
         self.by_sid.insert(sid, seat);
@@ -183,11 +191,23 @@ impl Seats {
         Some(receiver)
     }
 
-    /// The standing request of this session is being answered; the minion has `patience` to stand again.
-    pub fn answered(&mut self, sid: SessionId, patience: Duration, now: Instant) {
+    /// The standing request of this session is being answered; the minion has `patience` to stand again. Gives the jobs
+    /// whose returns are to be acknowledged with it.
+    pub fn answered(&mut self, sid: SessionId, patience: Duration, now: Instant) -> Vec<String> {
+        let Some(seat) = self.by_sid.get_mut(&sid) else {
+            return Vec::new();
+        };
+        seat.standing = None;
+        seat.answered = Some(Answered { at: now, patience });
+        seat.acknowledge_from = None;
+        std::mem::take(&mut seat.acknowledged)
+    }
+
+    /// A return that came with a standing request of this session is on the disk. That is told with the next answer.
+    pub fn acknowledge(&mut self, sid: SessionId, jid: String, now: Instant) {
         if let Some(seat) = self.by_sid.get_mut(&sid) {
-            seat.standing = None;
-            seat.answered = Some(Answered { at: now, patience });
+            seat.acknowledged.push(jid);
+            seat.acknowledge_from.get_or_insert(now + ACKNOWLEDGE);
         }
     }
 
@@ -268,10 +288,16 @@ impl Seats {
         Some(Away { id, since: now, pipe })
     }
 
-    /// Finds those who were answered and did not stand again, and ends what has lived its life.
+    /// Finds those who were answered and did not stand again, and ends what has lived its life. Those who have waited for
+    /// an acknowledgement get it.
     pub fn sweep(&mut self, now: Instant) -> Vec<Away> {
         let mut away = Vec::new();
         for (sid, seat) in &mut self.by_sid {
+            if seat.acknowledge_from.is_some_and(|from| from <= now)
+                && let Some(standing) = &seat.standing
+            {
+                let _ = standing.try_send(Poke::Probe);
+            }
             if !seat.is_silent(now) || seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
                 continue;
             }

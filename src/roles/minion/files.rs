@@ -14,10 +14,10 @@ use crate::wire::cbor::{self, ByteString, Bytes};
 use crate::wire::frame::Notice;
 use crate::wire::link::{Link, LinkError, Transport};
 use crate::wire::message::{Answer, Ask, FileAnswer, FileAsk};
+use crate::wire::patience::within;
 use crate::wire::seal::hash;
 use async_io::Timer;
 use sink::Sink;
-use smol::future::FutureExt;
 use smol::lock::Mutex;
 use smol::{LocalExecutor, Task};
 use std::cell::{Cell, RefCell};
@@ -93,11 +93,8 @@ impl FileChannel {
         let plain = cbor::encode(&Ask::File(ask));
         let mut heard = Instant::now();
         loop {
-            let tried = self.try_ask(&plain).or(async {
-                Timer::after(PATIENCE.min(self.patience)).await;
-                Err(LinkError::Silent)
-            });
-            match tried.await {
+            let tried = within(PATIENCE.min(self.patience), self.try_ask(&plain)).await;
+            match tried.unwrap_or(Err(LinkError::Silent)) {
                 Ok(FileAnswer::Later) => heard = Instant::now(),
                 Ok(answer) => return Ok(answer),
                 Err(error @ LinkError::TooLong { .. }) => return Err(error.to_string()),
@@ -119,7 +116,7 @@ impl FileChannel {
         self.used.set(Instant::now());
         let (frame, number) = session.borrow_mut().request(plain);
         let replying = session.borrow().replying(number);
-        let reply = match link.request(frame).await {
+        let mut reply = match link.request(frame).await {
             Ok(reply) => reply,
             Err(error) => {
                 self.drop_link(&link).await;
@@ -131,7 +128,7 @@ impl FileChannel {
             // The channel finds that out by itself; to say it here would be a handshake for each part.
             return Err(LinkError::Broken);
         }
-        let answer = smol::unblock(move || cbor::decode(&replying.open(&reply)?).ok()).await;
+        let answer = smol::unblock(move || cbor::decode(replying.open_in_place(&mut reply)?).ok()).await;
         match answer {
             Some(Answer::File(answer)) => Ok(answer),
             Some(Answer::Refused(why)) => Ok(FileAnswer::Refused(why)),
