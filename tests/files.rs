@@ -43,6 +43,13 @@ fn start(fleet: &mut Fleet, minions: &[&str]) {
     fleet.wait_connected(minions);
 }
 
+/// The most memory that a process has had, in bytes.
+fn most_memory(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
 /// What a function answers on web1, as JSON.
 fn json(fleet: &Fleet, words: &[&str]) -> String {
     let ran = fleet.salt(&[&["web1", "--out=json", "--out-indent=-1"], words].concat());
@@ -163,8 +170,59 @@ fn a_transfer_goes_on_after_a_cut_where_it_was() {
     assert_eq!(cuts, 3);
     assert!(fs::read(&dest).unwrap() == noise);
     // Each cut loses what was under way, and no more: eight parts.
-    let carried = proxy.seen().len();
+    let seen = proxy.seen();
+    let carried = seen.len();
+    let shows = |bytes: &[u8]| seen.windows(bytes.len()).any(|window| window == bytes);
+    assert!(!shows(&noise[..32]) && !shows(&noise[noise.len() - 32..]), "the file is seen on the wire");
     assert!(carried < 40_000_000 + 3 * 9 * 262_144 + 4_000_000, "{carried} bytes for a file of 40,000,000");
+}
+
+#[test]
+fn several_files_at_once_survive_a_daemon_that_is_killed() {
+    let (mut fleet, root) = serving(&["web1"], "");
+    start(&mut fleet, &["web1"]);
+    let names = ["one", "two", "three", "four"];
+    let noises = names.map(|name| noise(&root.join(name), 20_000_000));
+    for name in names {
+        let dest = fleet.path(format!("dest-{name}"));
+        let ran = fleet.salt(&["web1", "--async", "cp.get_file", &format!("salt://{name}"), dest.to_str().unwrap()]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    let incoming = fleet.path("web1/cache/incoming");
+    wait_for("the transfers to begin", || fs::read_dir(&incoming).is_ok_and(|all| all.count() >= 2).then_some(()));
+    fleet.kill("web1");
+    fleet.start_minion("web1");
+    for (name, noise) in names.iter().zip(noises) {
+        let dest = fleet.path(format!("dest-{name}"));
+        wait_for(&format!("the file {name}"), || dest.exists().then_some(()));
+        assert!(fs::read(&dest).unwrap() == noise, "{name}");
+    }
+}
+
+#[test]
+fn a_changed_file_is_an_event_where_that_is_asked_for() {
+    let (mut fleet, root) = serving(&[], "fileserver_events: True\nroots_update_interval: 1\n");
+    fs::write(root.join("a"), "a").unwrap();
+    fleet.start_master();
+    let listening = fleet
+        .command("salt-run")
+        .args(["state.event", "tagmatch=salt/fileserver/roots/update", "count=1", "quiet=False"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut number = 0;
+    let mut listening = Some(listening);
+    let told = wait_for("the event", || {
+        number += 1;
+        fs::write(root.join(format!("new-{number}")), "new").unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        match listening.as_mut()?.try_wait().unwrap() {
+            None => None,
+            Some(_) => Some(listening.take()?.wait_with_output().unwrap()),
+        }
+    });
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("salt/fileserver/roots/update") && told.contains("new-"), "{told}");
 }
 
 #[test]
@@ -266,7 +324,7 @@ fn a_minion_that_is_not_accepted_gets_nothing() {
 }
 
 #[test]
-fn jobs_stay_quick_during_a_transfer() {
+fn jobs_stay_quick_and_memory_small_during_a_transfer() {
     let (mut fleet, root) = serving(&["web1", "web2"], "");
     start(&mut fleet, &["web1", "web2"]);
     noise(&root.join("big"), 120_000_000);
@@ -289,6 +347,10 @@ fn jobs_stay_quick_during_a_transfer() {
     }
     let mut child = child;
     assert!(child.wait().unwrap().success());
+    for name in ["master", "web1"] {
+        let most = most_memory(fleet.pid(name));
+        assert!(most < 64 << 20, "{name} took {most} bytes of memory for a file of 120,000,000");
+    }
     times.sort();
     assert!(!times.is_empty(), "no job was in time to be measured");
     assert!(times[times.len() / 2] < Duration::from_millis(500), "{times:?}");

@@ -133,16 +133,21 @@ impl MinionSocket {
 
     /// Asks the daemon; blocks.
     fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
+        self.try_answer(ask)?
+    }
+
+    /// What the daemon answers; the outer fault is that it does not.
+    fn try_answer(&self, ask: &MinionAsk) -> Result<Result<MinionAnswer, Fault>, Fault> {
         let failed = |error: LinkError| Fault::execution(format!("the minion daemon does not answer: {error}"));
         let answer = smol::block_on(async {
             let daemon = Connection::local(&self.0, Duration::from_secs(5)).await?;
             daemon.request(cbor::encode(ask)).await
         });
-        match cbor::decode(&answer.map_err(failed)?) {
+        Ok(match cbor::decode(&answer.map_err(failed)?) {
             Ok(MinionAnswer::Refused(why)) => Err(Fault::Execution(why)),
             Ok(answer) => Ok(answer),
             Err(malformed) => Err(Fault::Internal(malformed.to_string())),
-        }
+        })
     }
 }
 

@@ -179,6 +179,33 @@ fn a_page_is_kept_or_shown_and_its_password_is_in_no_name() {
 }
 
 #[test]
+fn a_page_is_asked_about_by_the_mark_that_came_with_it() {
+    use std::io::{BufRead, BufReader, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/p", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let mut marks = Vec::new();
+        for answer in ["200 OK\r\nETag: \"one\"\r\nContent-Length: 4", "304 Not Modified\r\nContent-Length: 0"] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
+            let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+            marks.extend(head.into_iter().filter(|line| line.to_lowercase().starts_with("if-none-match")));
+            let body = if answer.starts_with("200") { "page" } else { "" };
+            write!(stream, "HTTP/1.1 {answer}\r\nConnection: close\r\n\r\n{body}").unwrap();
+        }
+        marks
+    });
+    let minion = Minion::new();
+    for _ in 0..2 {
+        let place = minion.value("cp.cache_file", &[&address, "use_etag=true"]);
+        assert_eq!(fs::read_to_string(place.as_str().unwrap()).unwrap(), "page");
+    }
+    let marks = server.join().unwrap();
+    assert_eq!(marks.len(), 1);
+    assert!(marks[0].ends_with("\"one\""), "{marks:?}");
+}
+
+#[test]
 fn a_template_sees_the_node_and_what_it_includes() {
     let minion = Minion::new();
     let dest = minion.path("page");
