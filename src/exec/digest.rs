@@ -53,6 +53,13 @@ impl HashType {
         }
     }
 
+    /// The digest of some bytes.
+    pub fn of_bytes(self, bytes: &[u8]) -> String {
+        let mut hasher = self.hasher();
+        hasher.update(bytes);
+        hasher.finish()
+    }
+
     /// The digest of all that can be read.
     pub fn of(self, mut from: impl Read) -> io::Result<String> {
         let mut hasher = self.hasher();

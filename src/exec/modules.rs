@@ -24,6 +24,7 @@ mod config;
 mod cp;
 mod event;
 mod grains;
+mod key;
 mod saltutil;
 mod sys;
 mod test;
@@ -40,6 +41,7 @@ pub const MODULES: &[&Module] = &[
     &cp::MODULE,
     &event::MODULE,
     &grains::MODULE,
+    &key::MODULE,
     &saltutil::MODULE,
     &sys::MODULE,
     &test::MODULE,

@@ -10,8 +10,9 @@ use super::cli::display::DisplayError;
 use super::cli::exit::{complain, print};
 use super::cli::salt_call::SaltCallLine;
 use super::cli::{Display, Exit, Trouble};
-use super::config::id::Names;
+use super::config::id::{self, Names};
 use super::config::{Config, KeepId, Role, Surroundings};
+use super::daemon::privileges;
 use super::minion::execute::{World, reply};
 use super::minion::local::{MinionAsk, MinionSocket};
 use super::minion::spool::Spool;
@@ -40,6 +41,9 @@ pub fn run(args: &[String]) -> u8 {
 
 fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     let called = line.call()?;
+    if let Some(name) = &line.call.run_as {
+        change_account(name)?;
+    }
     let config = configured(line)?;
     let Some(called) = called.filter(|_| !line.call.doc) else {
         return documented(line, &config.opts);
@@ -78,6 +82,15 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     })
 }
 
+/// `--priv`: all that follows is done, and may be done, as somebody else.
+fn change_account(name: &str) -> Result<(), Trouble> {
+    let changed = privileges::account(name, "--priv").and_then(|account| match account {
+        Some(account) => privileges::become_user(&account),
+        None => Ok(()),
+    });
+    changed.map_err(|failure| Trouble::new(failure.exit, failure.message))
+}
+
 /// The minion's configuration, with what the command line says above it.
 fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
     let around = Surroundings::of_process(line.common.config_dir.clone());
@@ -91,6 +104,7 @@ fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
         config.opts.insert("local", true);
     }
     if let Some(id) = &call.id {
+        id::check(id).map_err(|wrong| Trouble::new(Exit::Usage, format!("--id: {wrong}")))?;
         config.opts.insert("id", id.as_str());
     }
     if let Some(master) = &call.master {

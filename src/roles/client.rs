@@ -48,8 +48,12 @@ pub enum ClientError {
 impl std::fmt::Display for ClientError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            ClientError::NoMaster { path, error } => {
-                write!(f, "the salt-master is not running, or you may not reach it ({}: {error})", path.display())
+            ClientError::NoMaster { path, .. } if !path.exists() => {
+                let path = path.display();
+                write!(f, "the salt-master is not running: {path} is missing (--config-dir names another master)")
+            }
+            ClientError::NoMaster { error, .. } => {
+                write!(f, "the salt-master is not running, or you may not reach it: {error}")
             }
             ClientError::Refused { message, .. } => f.write_str(message),
             ClientError::Malformed(why) => write!(f, "the master answers in another version: {why}"),

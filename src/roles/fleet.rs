@@ -69,7 +69,8 @@ pub fn run(args: &[String]) -> u8 {
             return Exit::Ok.code();
         }
         Err(early) => {
-            exit::complain(&format!("halite fleet: error: {}", early.output.trim_end()));
+            let words: Vec<&str> = early.output.split_whitespace().collect();
+            exit::complain(&format!("halite fleet: error: {}", words.join(" ")));
             return Exit::Usage.code();
         }
     };

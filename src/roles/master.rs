@@ -120,7 +120,8 @@ impl Master {
         let master = Rc::new(Master::prepare(executor.clone(), settings)?);
         master.restore()?;
         let address = SocketAddr::new(master.settings.interface, master.settings.ret_port);
-        let door = Rc::new(Server::tcp(executor, address, master.settings.keepalive, master.clone()).map_err(text)?);
+        let door = Server::tcp(executor, address, master.settings.keepalive, master.clone());
+        let door = Rc::new(door.map_err(|error| format!("{error} (options 'interface' and 'ret_port')"))?);
         let _ = master.door.set(door.clone());
         let local_door = Rc::new(local::LocalDoor::new(master.clone()));
         // Everybody may connect: what they may ask is for publisher_acl.
@@ -147,7 +148,8 @@ impl Master {
             stamp: RefCell::new(store.stamp()),
             database: Database::open(&database::path_in(&settings.cachedir)).map_err(text)?,
             bus: Bus::open(&settings.sock_dir).map_err(text)?,
-            publisher: Publisher::tcp(publish_address, settings.keepalive).map_err(text)?,
+            publisher: Publisher::tcp(publish_address, settings.keepalive)
+                .map_err(|error| format!("{error} (options 'interface' and 'publish_port')"))?,
             crowd: Crowd::default(),
             pool: Pool::start(2, 1024).map_err(text)?,
             identity,

@@ -10,6 +10,10 @@ pub const PROGRAM: Program = Program {
     name: "salt-cp",
     about: "Copies files of this host to minions and shows what became of each.",
     usage: "[options] TARGET SOURCE ... DEST",
+    examples: &[
+        ("salt-cp '*' motd /etc/motd", "Copies a short file to every minion."),
+        ("salt-cp --chunked -L web1,web2 site /srv/site", "Copies a folder to two minions, whatever its size."),
+    ],
     groups: &[group::<SaltCp>(), group::<CpTarget>(), group::<Output>(), group::<Logging>(), group::<Common>()],
 };
 

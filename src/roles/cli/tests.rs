@@ -30,6 +30,18 @@ fn every_line_of_the_table_is_answered_so() {
     assert!(seen > 120, "only {seen} lines");
 }
 
+#[test]
+fn every_example_of_a_program_is_a_command_line_of_it() {
+    for program in PROGRAMS {
+        assert!(!program.examples.is_empty(), "{}", program.name);
+        for (example, what) in program.examples {
+            let words = shell_words(example);
+            assert_eq!(words[0], program.name, "{example}");
+            assert!(answer(&words).is_ok() && what.ends_with('.'), "{example}: {:?}", answer(&words));
+        }
+    }
+}
+
 fn answer(words: &[String]) -> Result<String, Stop> {
     let (program, args) = words.split_first().unwrap();
     let runs = "runs".to_owned();

@@ -90,6 +90,8 @@ pub struct Jobs {
     records: HashMap<String, Record>,
     /// The jobs of each minion that have no outcome for it.
     by_minion: HashMap<Id, HashSet<String>>,
+    /// When the last one began.
+    last: Option<Instant>,
 }
 
 impl Jobs {
@@ -113,6 +115,12 @@ impl Jobs {
             record.outcomes.push(Outcome { id: id.to_string(), state: EndState::Absent, ret: None });
         }
         self.records.insert(jid, record);
+        self.last = Some(now);
+    }
+
+    /// Whether jobs are being started just now.
+    pub fn are_started(&self, now: Instant) -> bool {
+        self.last.is_some_and(|last| now.saturating_duration_since(last) < Duration::from_secs(1))
     }
 
     /// Takes up a job of an earlier run of the master. Whether its open targets have taken it is not known: a young job is

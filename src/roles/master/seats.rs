@@ -254,6 +254,11 @@ impl Seats {
         self.by_id.values().filter_map(|sid| self.by_sid.get(sid)).filter(|seat| seat.pipe.is_some())
     }
 
+    /// How many minions have a session, connected or not.
+    pub fn sessions(&self) -> usize {
+        self.by_id.len()
+    }
+
     /// The connection of a minion.
     pub fn pipe_of(&self, id: &str) -> Option<PipeId> {
         self.of(id)?.pipe
