@@ -1,10 +1,12 @@
 //! Files between a real master and a real minion.
 
-use super::fleet::{Fleet, Ran, free_port, wait_for};
+use super::fleet::{Fleet, Folder, Ran, free_port, wait_for};
 use super::proxy::Proxy;
+use halite::wire::value::Value;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A file of so many bytes that nothing can guess or compress.
@@ -395,4 +397,68 @@ fn salt_cp_copies_files_and_folders() {
     assert!(ran.code == 1 && ran.out.contains("Not a directory"), "{ran:?}");
     let ran = cp(&["nobody", &path("noise"), &path("out")]);
     assert_eq!(ran.code, 2, "{ran:?}");
+}
+
+/// The tree of files and the calls on it whose answers Salt gave.
+#[test]
+fn a_minions_own_files_are_answered_as_salt_answers() {
+    let table = halite::wire::value::parse_json(include_str!("data/cp.json")).unwrap();
+    let folder = Folder::fresh();
+    let root = folder.0.display().to_string();
+    let pairs = |name: &str| {
+        let map = table.at(name).unwrap().as_map().unwrap();
+        map.iter().map(|(path, text)| (folder.0.join(path.to_text()), text.to_text())).collect::<Vec<_>>()
+    };
+    let with_parent = |path: &Path| fs::create_dir_all(path.parent().unwrap()).unwrap();
+    for (path, text) in pairs("files") {
+        with_parent(&path);
+        fs::write(path, text).unwrap();
+    }
+    for (path, target) in pairs("links") {
+        with_parent(&path);
+        std::os::unix::fs::symlink(target.replace("@ROOT@", &root), path).unwrap();
+    }
+    for (path, mode) in pairs("modes") {
+        let mode = u32::from_str_radix(&mode, 8).unwrap();
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    }
+    for name in table.at("folders").unwrap().as_list().unwrap() {
+        fs::create_dir_all(folder.0.join(name.to_text())).unwrap();
+    }
+    for name in ["out", "conf"] {
+        fs::create_dir_all(folder.0.join(name)).unwrap();
+    }
+    let config = "id: m1\nfile_client: local\nroot_dir: @ROOT@\ncachedir: @ROOT@/cache\nlog_level: quiet\n\
+                  file_ignore_glob: ['*.swp']\nfile_roots:\n  base: ['@ROOT@/roots/a', '@ROOT@/roots/b']\n  \
+                  dev: ['@ROOT@/roots/dev']\n  __env__: ['@ROOT@/roots/envs/__env__']\n";
+    fs::write(folder.0.join("conf/minion"), config.replace("@ROOT@", &root)).unwrap();
+    let calls = table.at("calls").unwrap().as_list().unwrap();
+    let (mut wrong, mut agreeing) = (Vec::new(), 0);
+    for call in calls {
+        let words = call.at("call").unwrap().as_list().unwrap().iter().map(Value::to_text);
+        let words: Vec<String> = words.map(|word| word.replace("@ROOT@", &root)).collect();
+        let ran = Command::new(env!("CARGO_BIN_EXE_halite"))
+            .args(["salt-call", "-c", "conf", "--local", "--out=json", "--out-indent=-1"])
+            .args(&words)
+            .current_dir(&folder.0)
+            .output();
+        let ran = Ran::from(ran.unwrap());
+        let answer = halite::wire::value::parse_json(&ran.out.replace(&root, "@ROOT@")).ok();
+        let sorted = |value: Option<&Value>| match value.cloned() {
+            Some(Value::Map(mut map)) => {
+                map.sort_keys();
+                Some(Value::Map(map))
+            }
+            other => other,
+        };
+        let answer = sorted(answer.as_ref().and_then(|answer| answer.at("local")));
+        let wanted = sorted(call.at("answer"));
+        let agrees = answer == wanted && call.at("code").and_then(Value::as_int) == Some(i64::from(ran.code));
+        agreeing += usize::from(agrees);
+        if agrees == call.at("differs").is_some() {
+            wrong.push(format!("{words:?}\n  wanted {wanted:?}\n  answer {answer:?} {ran:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(agreeing * 100 >= calls.len() * 95, "{agreeing} of {} calls agree", calls.len());
 }
