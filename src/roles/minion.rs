@@ -134,6 +134,7 @@ impl Minion {
         executor.spawn(minion.clone().send_events(outgoing)).detach();
         executor.spawn(minion.clone().subscribe()).detach();
         executor.spawn(minion.clone().prune()).detach();
+        executor.spawn(minion.files.clone().tidy()).detach();
         Ok(Running { minion, _local: local })
     }
 

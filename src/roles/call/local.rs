@@ -2,6 +2,7 @@
 
 use crate::exec::Fault;
 use crate::exec::context::Master;
+use crate::exec::fileserver::Files;
 use crate::wire::value::Map;
 
 /// No daemon, and so no way to the master.
@@ -13,6 +14,10 @@ impl Master for NoDaemon {
     }
 
     fn tell_minion(&self, _tag: &str, _data: Map) -> Result<(), Fault> {
+        Err(missing())
+    }
+
+    fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
         Err(missing())
     }
 }

@@ -59,7 +59,20 @@ pub enum MinionAnswer {
 pub struct LocalDoor {
     minion: Rc<Minion>,
     /// Each connection, with what ends its requests when it closes: a job that was killed waits for no file.
-    open: RefCell<HashMap<PipeId, (Sender<()>, Receiver<()>)>>,
+    open: RefCell<HashMap<PipeId, Open>>,
+}
+
+/// A connection that is open; those who listen learn of its end when this is dropped.
+struct Open {
+    _until: Sender<()>,
+    closed: Receiver<()>,
+}
+
+impl Open {
+    fn begin() -> Open {
+        let (_until, closed) = bounded(1);
+        Open { _until, closed }
+    }
 }
 
 impl LocalDoor {
@@ -72,7 +85,7 @@ impl Service for LocalDoor {
     fn request(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
         let own = rustix::process::geteuid().as_raw();
         let minion = self.minion.clone();
-        let closed = self.open.borrow_mut().entry(from.pipe).or_insert_with(|| bounded(1)).1.clone();
+        let closed = self.open.borrow_mut().entry(from.pipe).or_insert_with(Open::begin).closed.clone();
         Box::pin(async move {
             if from.uid != Some(own) && from.uid != Some(0) {
                 return None;
@@ -120,16 +133,21 @@ impl MinionSocket {
 
     /// Asks the daemon; blocks.
     fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
+        self.try_answer(ask)?
+    }
+
+    /// What the daemon answers; the outer fault is that it does not.
+    fn try_answer(&self, ask: &MinionAsk) -> Result<Result<MinionAnswer, Fault>, Fault> {
         let failed = |error: LinkError| Fault::execution(format!("the minion daemon does not answer: {error}"));
         let answer = smol::block_on(async {
             let daemon = Connection::local(&self.0, Duration::from_secs(5)).await?;
             daemon.request(cbor::encode(ask)).await
         });
-        match cbor::decode(&answer.map_err(failed)?) {
+        Ok(match cbor::decode(&answer.map_err(failed)?) {
             Ok(MinionAnswer::Refused(why)) => Err(Fault::Execution(why)),
             Ok(answer) => Ok(answer),
             Err(malformed) => Err(Fault::Internal(malformed.to_string())),
-        }
+        })
     }
 }
 

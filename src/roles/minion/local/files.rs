@@ -6,12 +6,37 @@ use crate::exec::digest::HashType;
 use crate::exec::fileserver::{Entries, FileHash, Files, Listing};
 use crate::wire::message::{FileAnswer, FileAsk};
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a daemon that does not answer is waited for: it is started anew, and then goes on with a file.
+const RESTART: Duration = Duration::from_secs(30);
 
 impl MinionSocket {
     fn file(&self, ask: FileAsk) -> Result<FileAnswer, Fault> {
-        match self.answer(&MinionAsk::File(ask))? {
+        match self.answer_or_later(&MinionAsk::File(ask))? {
             MinionAnswer::File(answer) => Ok(answer),
             other => Err(unexpected(other)),
+        }
+    }
+
+    /// Asks again while the daemon is away: to ask for a file twice does no harm.
+    fn answer_or_later(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
+        let mut away: Option<Instant> = None;
+        loop {
+            let begun = Instant::now();
+            match self.try_answer(ask) {
+                Ok(answer) => return answer,
+                Err(fault) => {
+                    // A daemon that has worked on it for a while was there until now.
+                    let since = *away.get_or_insert(begun);
+                    if begun.elapsed() > RESTART {
+                        away = None;
+                    } else if since.elapsed() > RESTART {
+                        return Err(fault);
+                    }
+                }
+            }
+            std::thread::sleep(Duration::from_millis(250));
         }
     }
 }
@@ -69,7 +94,7 @@ impl Files for MinionSocket {
 
     fn fetch(&self, path: &str, saltenv: &str, into: &Path) -> Result<bool, Fault> {
         let ask = MinionAsk::Fetch { path: path.to_owned(), saltenv: saltenv.to_owned(), into: into.to_owned() };
-        match self.answer(&ask)? {
+        match self.answer_or_later(&ask)? {
             MinionAnswer::Done => Ok(true),
             MinionAnswer::Missing => Ok(false),
             other => Err(unexpected(other)),
@@ -77,7 +102,7 @@ impl Files for MinionSocket {
     }
 
     fn push(&self, from: &Path, names: &[String]) -> Result<bool, Fault> {
-        match self.answer(&MinionAsk::Push { from: from.to_owned(), names: names.to_vec() })? {
+        match self.answer_or_later(&MinionAsk::Push { from: from.to_owned(), names: names.to_vec() })? {
             MinionAnswer::Done => Ok(true),
             MinionAnswer::File(FileAnswer::Refused(why)) => {
                 log::error!("the master does not take {}: {why}", from.display());
