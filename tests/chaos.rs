@@ -354,6 +354,7 @@ impl Field {
                 EndState::Returned | EndState::Killed => kept == outcome.ret.as_ref().map(|ret| &ret.value),
                 EndState::Absent => kept.is_none() && end == Some("absent"),
                 EndState::Lost => kept.is_some() || end == Some("lost"),
+                EndState::Cancelled => kept.is_none() && end == Some("cancelled"),
             };
             if !agrees {
                 return Err(format!("a client was told {outcome:?} of job {jid}; kept are {kept:?} and {end:?}"));
@@ -419,7 +420,7 @@ async fn run_client(folder: &Path, publish: Publish) -> Told {
         loop {
             match gather.next().await.map_err(|error| error.to_string())? {
                 Gathered::Outcome(outcome) => told.outcomes.push(*outcome),
-                Gathered::Silent(_) => {}
+                Gathered::Started(_) | Gathered::Silent(_) => {}
                 Gathered::All => return Ok(()),
             }
         }

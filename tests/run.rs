@@ -218,7 +218,6 @@ fn salt_says_what_is_wrong_before_anybody_is_asked() {
         (&["-E", "web[", "test.ping"][..], 64, "", "is not a regular expression"),
         (&["-C", "web1 and and", "test.ping"], 64, "", "character"),
         (&["-N", "nope", "test.ping"], 64, "", "nope"),
-        (&["-b", "1", "*", "test.ping"], 69, "", "batches are not part of this version"),
         (&["-I", "a:b", "test.ping"], 69, "", "targets by pillar"),
         (&["*"], 42, "", "there is no function"),
         (&["zzz*", "test.ping", "--out=json"], 2, "{}\n", "ERROR: No return received"),

@@ -3,11 +3,13 @@
 //! One thread runs everything that decides ([`Master`]); beside it signatures have a small pool, the database a writer
 //! and publications a sender. The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`]
 //! decide who may have a session, [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows
-//! their states, [`database`] keeps them, [`bus`] tells everybody, [`local`] serves the programs of this host.
+//! their states and [`batches`] gives those of a batch their turns, [`database`] keeps them, [`bus`] tells everybody, [`local`] serves the programs of this host.
 
 pub mod acl;
 mod admission;
 pub mod autosign;
+mod batch;
+mod batches;
 pub mod bus;
 pub mod database;
 mod door;
@@ -183,6 +185,10 @@ impl Master {
             let begun = Jid::parse(&unfinished.job.jid).ok().and_then(|jid| jid.time());
             let age = begun.and_then(|begun| now.duration_since(begun).ok()).unwrap_or_default();
             let open: Vec<Id> = unfinished.open.iter().map(|id| Id::from(id.as_str())).collect();
+            if unfinished.job.batch.is_some() {
+                self.restore_batch(unfinished.job, &open, &archive)?;
+                continue;
+            }
             self.jobs.borrow_mut().restore(Rc::new(unfinished.job), &open, age, Instant::now());
         }
         Ok(())
@@ -269,6 +275,7 @@ impl Master {
             self.seats.borrow_mut().probe(&awaited, now);
             let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
             self.ended(ended);
+            self.turn_batches();
         }
     }
 

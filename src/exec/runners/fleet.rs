@@ -14,6 +14,10 @@ pub trait Fleet {
     fn publish(&self, order: Order) -> Result<Gathered, Fault>;
     /// The states of the targets of a job that the master still holds (`sent`, `taken`, ...), by minion. Empty for others.
     fn states(&self, jid: &str) -> Result<Map, Fault>;
+    /// The batches that are not over, and those that ended a moment ago, in numbers.
+    fn batches(&self) -> Result<Vec<Map>, Fault>;
+    /// Starts no more targets of a batch. False where there is no such batch under way.
+    fn stop_batch(&self, jid: &str) -> Result<bool, Fault>;
     /// Puts an event on the bus.
     fn fire(&self, tag: &str, data: Map) -> Result<(), Fault>;
     /// Listens to the bus from now on.

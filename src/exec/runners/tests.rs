@@ -15,6 +15,8 @@ pub struct Made {
     /// What each job that is started gives: the minions that are targets, and the answers.
     pub gathered: Gathered,
     pub states: Map,
+    pub batches: Vec<Map>,
+    pub stopped: RefCell<Vec<String>>,
     pub heard: RefCell<VecDeque<Heard>>,
     pub jobs: Vec<(String, Map)>,
     pub returns: Vec<(String, Map)>,
@@ -74,6 +76,16 @@ impl Fleet for Made {
 
     fn states(&self, _: &str) -> Result<Map, Fault> {
         Ok(self.states.clone())
+    }
+
+    fn batches(&self) -> Result<Vec<Map>, Fault> {
+        Ok(self.batches.clone())
+    }
+
+    fn stop_batch(&self, jid: &str) -> Result<bool, Fault> {
+        let is_there = self.batches.iter().any(|batch| batch.str_at("jid") == Some(jid));
+        self.stopped.borrow_mut().push(jid.to_owned());
+        Ok(is_there)
     }
 
     fn fire(&self, tag: &str, data: Map) -> Result<(), Fault> {

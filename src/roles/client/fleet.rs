@@ -8,7 +8,7 @@ use crate::roles::cli::Exit;
 use crate::roles::master::bus;
 use crate::wire::cbor;
 use crate::wire::link::Subscription;
-use crate::wire::message::{Event, LocalAnswer, LocalAsk, Numbered, Outcome, Publish};
+use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Numbered, Outcome, Publish};
 use crate::wire::nng::Subscriber;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
@@ -105,7 +105,7 @@ impl Running {
                     let Outcome { id, ret, .. } = *outcome;
                     answers.extend(ret.map(|ret| Answer { id, value: ret.value, retcode: ret.retcode }));
                 }
-                Gathered::Silent(_) => {}
+                Gathered::Started(_) | Gathered::Silent(_) => {}
                 Gathered::All => break,
             }
         }
@@ -138,6 +138,26 @@ impl Fleet for Running {
         match self.ask(LocalAsk::States { jid: jid.to_owned() })? {
             LocalAnswer::States(states) => Ok(states),
             _ => Err(self.misunderstood()),
+        }
+    }
+
+    fn batches(&self) -> Result<Vec<Map>, Fault> {
+        match self.ask(LocalAsk::Batches)? {
+            LocalAnswer::Batches(batches) => Ok(batches),
+            _ => Err(self.misunderstood()),
+        }
+    }
+
+    fn stop_batch(&self, jid: &str) -> Result<bool, Fault> {
+        let stopped = smol::block_on(async {
+            let ask = LocalAsk::StopBatch { jid: jid.to_owned() };
+            self.client().await?.ask(&ask).await
+        });
+        match stopped {
+            Ok(LocalAnswer::Done) => Ok(true),
+            Ok(_) => Err(self.misunderstood()),
+            Err(ClientError::Refused { fault: LocalFault::Invalid, .. }) => Ok(false),
+            Err(error) => Err(self.fault(error)),
         }
     }
 

@@ -1,14 +1,17 @@
 //! Waits for what becomes of a job, target by target.
 
 use super::{Client, ClientError};
-use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Outcomes};
+use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Step, Steps};
 use async_io::Timer;
 use smol::future::FutureExt;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 /// How often those are looked at that work on the job after the patience is over.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// A wait for the master's answer is not shorter than this.
+const AT_LEAST: Duration = Duration::from_millis(50);
 
 /// The outcomes of a job, as they come.
 pub struct Gather<'a> {
@@ -17,14 +20,17 @@ pub struct Gather<'a> {
     seen: usize,
     /// Targets without an outcome.
     expected: BTreeSet<String>,
-    /// For how long a minion may say nothing of the job. Those that work on it are waited for without an end.
-    patience: Duration,
+    /// For how long a minion may say nothing of the job, where that is not for the master to notice. Those that work on
+    /// it are waited for without an end.
+    patience: Option<Duration>,
     since: Instant,
-    ready: std::collections::VecDeque<Outcome>,
+    ready: VecDeque<Step>,
 }
 
 /// What a gatherer is told.
 pub enum Gathered {
+    /// These targets of a batch have their turn.
+    Started(Vec<String>),
     Outcome(Box<Outcome>),
     /// These have said nothing of the job in time.
     Silent(Vec<String>),
@@ -39,37 +45,51 @@ impl<'a> Gather<'a> {
             jid: jid.to_owned(),
             seen: 0,
             expected: minions.iter().chain(absent).cloned().collect(),
-            patience,
+            patience: Some(patience),
             since: Instant::now(),
-            ready: Default::default(),
+            ready: VecDeque::new(),
         }
+    }
+
+    /// Of a batch: each target has a time of its own, so the master says who is silent.
+    pub fn of_batch(client: &'a Client, jid: &str, minions: &[String], absent: &[String]) -> Gather<'a> {
+        Gather { patience: None, ..Gather::new(client, jid, minions, absent, Duration::ZERO) }
     }
 
     /// The next outcome.
     pub async fn next(&mut self) -> Result<Gathered, ClientError> {
         loop {
-            if let Some(outcome) = self.ready.pop_front() {
-                self.expected.remove(&outcome.id);
-                return Ok(Gathered::Outcome(Box::new(outcome)));
+            match self.ready.pop_front() {
+                Some(Step::Started(ids)) => return Ok(Gathered::Started(ids)),
+                Some(Step::Silent(id)) if self.expected.remove(&id) => return Ok(Gathered::Silent(vec![id])),
+                // A late return of a target that ended otherwise before is not an outcome of its own.
+                Some(Step::Ended(outcome)) if self.expected.remove(&outcome.id) => {
+                    return Ok(Gathered::Outcome(outcome));
+                }
+                Some(_) => continue,
+                None => {}
             }
             if self.expected.is_empty() {
                 return Ok(Gathered::All);
             }
-            let deadline = self.since + self.patience;
             let ask = LocalAsk::Wait { jid: self.jid.clone(), seen: self.seen };
+            let (patience, since) = (self.patience, self.since);
             let answer = async { self.client.ask(&ask).await.map(Some) }.or(async {
-                Timer::at(deadline.max(Instant::now() + Duration::from_millis(50))).await;
+                match patience {
+                    Some(patience) => Timer::at((since + patience).max(Instant::now() + AT_LEAST)).await,
+                    None => std::future::pending().await,
+                };
                 Ok(None)
             });
             match answer.await? {
-                Some(LocalAnswer::Outcomes(outcomes)) => self.take(*outcomes),
+                Some(LocalAnswer::Steps(steps)) => self.take(*steps),
                 Some(_) => return Err(ClientError::Malformed("no outcomes".to_owned())),
                 None => {
                     let silent = self.silent().await?;
                     if silent.is_empty() {
                         // All that is open works on the job, as far as is known.
                         self.since = Instant::now();
-                        self.patience = self.patience.min(LOOK_AGAIN);
+                        self.patience = self.patience.map(|patience| patience.min(LOOK_AGAIN));
                         continue;
                     }
                     self.expected.retain(|id| !silent.contains(id));
@@ -79,12 +99,10 @@ impl<'a> Gather<'a> {
         }
     }
 
-    fn take(&mut self, outcomes: Outcomes) {
-        self.seen += outcomes.outcomes.len();
-        // A late return of a target that ended otherwise before is not an outcome of its own.
-        let expected = &self.expected;
-        self.ready.extend(outcomes.outcomes.into_iter().filter(|outcome| expected.contains(&outcome.id)));
-        if outcomes.open == 0 && self.ready.is_empty() {
+    fn take(&mut self, steps: Steps) {
+        self.seen += steps.steps.len();
+        self.ready.extend(steps.steps);
+        if steps.open == 0 && self.ready.is_empty() {
             self.expected.clear();
         }
     }

@@ -1,5 +1,6 @@
 //! `salt`: runs a function on minions and shows what they answer, as it comes.
 
+mod batch;
 mod doc;
 mod progress;
 mod shown;
@@ -48,20 +49,26 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
     if let Some(count) = line.salt.subset {
         choose(&client, &mut publish, count).await?;
     }
+    publish.batch = batch::plan(line, &config, patience(line, &options), || expand(&client, &publish)).await?;
+    let is_batch = publish.batch.is_some();
     let wanted = wanted(&publish);
     let LocalAnswer::Published { jid, minions, absent } = client.ask(&LocalAsk::Publish(Box::new(publish))).await?
     else {
         return Err(Trouble::new(Exit::Internal, "the master did not say what became of the job"));
     };
-    let job = Published { jid, minions, absent, wanted };
+    let job = Published { jid, minions, absent, wanted, is_batch };
     if job.minions.is_empty() && job.absent.is_empty() {
         display.say("No minions matched the target. No command was sent, no jid was assigned.\n");
-        display.show(&Map::new().into(), None, 0)?;
+        match is_batch {
+            true => display.say("No minions matched the target.\n"),
+            false => display.show(&Map::new().into(), None, 0)?,
+        }
         complain("ERROR: No return received");
         return Ok(Exit::NoReturn);
     }
     if line.salt.r#async {
-        display.say(&format!("Executed command with job ID: {}\n", job.jid));
+        let what = if is_batch { "batch command" } else { "command" };
+        display.say(&format!("Executed {what} with job ID: {}\n", job.jid));
         return Ok(Exit::Ok);
     }
     follow(line, &options, &client, &job, display).await
@@ -74,6 +81,7 @@ struct Published {
     absent: Vec<String>,
     /// The ids of a list target, as they were asked for.
     wanted: Vec<String>,
+    is_batch: bool,
 }
 
 impl Published {
@@ -91,28 +99,37 @@ async fn follow(
     job: &Published,
     mut display: Display,
 ) -> Result<Exit, Trouble> {
-    if line.salt.verbose {
+    if job.is_batch {
+        // Each answer names the job.
+    } else if line.salt.verbose {
         let title = format!("Executing job with jid {}", job.jid);
         display.say(&format!("{title}\n{}\n\n", "-".repeat(title.len())));
     } else if line.salt.show_jid {
         display.say(&format!("jid: {}\n", job.jid));
     }
-    let patience = line.salt.timeout.filter(|seconds| seconds.0 > 0);
-    let patience = patience.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
-    let mut gather = Gather::new(client, &job.jid, &job.minions, &job.absent, patience);
-    let targeted = job.minions.len() + job.absent.len();
-    let mut shown = Shown::new(line, display, &job.jid, targeted + job.unknown().count());
+    let mut gather = match job.is_batch {
+        true => Gather::of_batch(client, &job.jid, &job.minions, &job.absent),
+        false => Gather::new(client, &job.jid, &job.minions, &job.absent, patience(line, options)),
+    };
+    let mut shown = Shown::new(line, display, job);
     for id in job.unknown() {
         shown.without_return(id, "No such minion")?;
     }
     loop {
         match gather.next().await? {
+            Gathered::Started(ids) => shown.started(&ids),
             Gathered::Outcome(outcome) => shown.outcome(*outcome)?,
             Gathered::Silent(ids) => ids.iter().try_for_each(|id| shown.without_return(id, "No response"))?,
             Gathered::All => break,
         }
     }
     shown.finish()
+}
+
+/// For how long a minion may say nothing of the job.
+fn patience(line: &SaltLine, options: &MasterOptions) -> Duration {
+    let asked = line.salt.timeout.filter(|seconds| seconds.0 > 0);
+    asked.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0))
 }
 
 /// `--config-dump`: the master's configuration as YAML.
@@ -133,10 +150,6 @@ fn dump(line: &SaltLine) -> Result<Exit, Trouble> {
 
 /// What was asked for and cannot be had must not be passed over in silence.
 fn refuse_what_is_not_there(line: &SaltLine) -> Result<(), Trouble> {
-    let salt = &line.salt;
-    if salt.batch.is_some() || salt.batch_safe_limit.is_some() {
-        return Err(Trouble::new(Exit::Unavailable, "batches are not part of this version: nothing was sent"));
-    }
     if line.target.delimiter.as_deref().is_some_and(str::is_empty) {
         return Err(Trouble::new(Exit::Usage, "--delimiter is empty"));
     }

@@ -4,7 +4,7 @@
 //! job is written before it is sent. Another thread brings the log to the disk: a return is there before its minion is
 //! told. No fsync stands between a client and its answer, nor between one job and the next.
 
-use crate::wire::message::{EndState, Job, Return};
+use crate::wire::message::{AtFailure, Batch, BatchSize, EndState, Job, Return};
 use crate::wire::value::{Map, Value, parse_json};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use smol::channel::{Receiver, Sender, bounded};
@@ -31,6 +31,8 @@ CREATE INDEX IF NOT EXISTS salt_events_tag ON salt_events (tag);
 CREATE TABLE IF NOT EXISTS halite_ends (jid TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
   PRIMARY KEY (jid, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS halite_open (jid TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS halite_started (jid TEXT NOT NULL, id TEXT NOT NULL, at REAL NOT NULL,
+  PRIMARY KEY (jid, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS halite_minions (id TEXT PRIMARY KEY, boot TEXT, grains TEXT) WITHOUT ROWID;
 ";
 
@@ -62,6 +64,7 @@ enum Write {
     Job { job: Box<Job>, minions: Vec<String>, absent: Vec<String> },
     Return { id: String, ret: Box<Return>, full: Map, over: Over, closes: Closes, valid: Arc<AtomicBool> },
     End { jid: String, id: String, state: EndState },
+    Started { jid: String, ids: Vec<String>, at: f64 },
     Close { jid: String },
     Boot { id: String, boot: String },
     Grains { id: String, grains: Map },
@@ -143,6 +146,11 @@ impl Database {
 
     pub fn save_end(&self, jid: String, id: String, state: EndState) {
         self.order_quietly(Write::End { jid, id, state });
+    }
+
+    /// These targets of a batch had their turn, so many seconds after 1970.
+    pub fn save_started(&self, jid: String, ids: Vec<String>, at: f64) {
+        self.order_quietly(Write::Started { jid, ids, at });
     }
 
     /// Every target of the job has its outcome.
@@ -310,6 +318,10 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
         }
         Write::Close { jid } => close_job(connection, jid),
         Write::End { jid, id, state } => save_end(connection, jid, id, *state),
+        Write::Started { jid, ids, at } => {
+            let mut statement = connection.prepare_cached("INSERT OR REPLACE INTO halite_started VALUES (?, ?, ?)")?;
+            ids.iter().try_for_each(|id| statement.execute(params![jid, id, at]).map(drop))
+        }
         Write::Boot { id, boot } => {
             let sql = "INSERT INTO halite_minions (id, boot) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET boot = ?2";
             connection.prepare_cached(sql)?.execute(params![id, boot]).map(drop)
@@ -327,6 +339,7 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             connection.execute("DELETE FROM jids WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM salt_returns WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM halite_open WHERE jid < ?", [before])?;
+            connection.execute("DELETE FROM halite_started WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM halite_ends WHERE jid < ?", [before]).map(drop)
         }
         Write::ForgetMinion { id } => connection.execute("DELETE FROM halite_minions WHERE id = ?", [id]).map(drop),
@@ -361,7 +374,34 @@ fn load_of(job: &Job, minions: &[String]) -> Value {
     if !job.extra.is_empty() {
         load.insert("extra", job.extra.clone());
     }
+    if let Some(batch) = &job.batch {
+        load.insert("batch", kept_batch(batch));
+    }
     Value::Map(load)
+}
+
+/// How a batch stands in the load of its job. Its size was made a number before.
+fn kept_batch(batch: &Batch) -> Map {
+    let size = match batch.size {
+        BatchSize::Count(count) => Value::from(count),
+        BatchSize::Percent(percent) => Value::from(format!("{percent}%")),
+    };
+    Map::from_iter([
+        ("size", size),
+        ("wait", batch.wait_s.into()),
+        ("failhard", (batch.at_failure == AtFailure::Stop).into()),
+        ("timeout", batch.patience_s.into()),
+    ])
+}
+
+fn batch_of(kept: &Map) -> Batch {
+    let number = |key: &str| kept.at(key).and_then(Value::as_int).and_then(|n| u64::try_from(n).ok());
+    Batch {
+        size: BatchSize::Count(number("size").unwrap_or(1)),
+        wait_s: number("wait").unwrap_or_default(),
+        at_failure: if kept.at("failhard").is_some_and(Value::truthy) { AtFailure::Stop } else { AtFailure::GoOn },
+        patience_s: number("timeout").unwrap_or_default(),
+    }
 }
 
 /// The load of a job that a minion started by itself, from what it returned.
@@ -446,6 +486,16 @@ impl Archive {
         read().map_err(|error| self.failed(error))
     }
 
+    /// The targets of a batch that had their turn, and when, in seconds after 1970.
+    pub fn started(&self, jid: &str) -> Result<Vec<(String, f64)>, DatabaseError> {
+        let read = || -> rusqlite::Result<Vec<(String, f64)>> {
+            let mut statement = self.connection.prepare_cached("SELECT id, at FROM halite_started WHERE jid = ?")?;
+            let rows = statement.query_map([jid], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
     /// The grains that a minion sent last.
     pub fn grains(&self, id: &str) -> Result<Option<Map>, DatabaseError> {
         let sql = "SELECT grains FROM halite_minions WHERE id = ?";
@@ -522,6 +572,7 @@ fn job_of(kept: &Kept) -> Job {
         user: text("user"),
         metadata: kept.load.at("metadata").cloned(),
         extra: kept.load.at("extra").and_then(Value::as_map).cloned().unwrap_or_default(),
+        batch: kept.load.at("batch").and_then(Value::as_map).map(batch_of),
     }
 }
 
@@ -593,6 +644,23 @@ mod tests {
             [("b".into(), "lost".into()), ("d".into(), "absent".into())]
         );
         assert_eq!(archive.returns("20260101000000000001").unwrap()[0].1.at("return"), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn a_batch_is_read_as_it_was_written() {
+        let folder = Folder::fresh("batch");
+        let path = path_in(&folder.0);
+        let database = Database::open(&path).unwrap();
+        let batch = Batch { size: BatchSize::Count(3), wait_s: 2, at_failure: AtFailure::Stop, patience_s: 5 };
+        let jid = "20260101000000000001";
+        let batched = Job { batch: Some(batch), ..job(jid) };
+        let minions = ["a", "b"].map(str::to_owned).to_vec();
+        smol::block_on(database.save_job(batched, minions, vec![])).unwrap();
+        database.save_started(jid.to_owned(), vec!["b".to_owned()], 1.5);
+        drop(database);
+        let archive = Archive::open(&path).unwrap().unwrap();
+        assert_eq!(archive.unfinished().unwrap()[0].job.batch, Some(batch));
+        assert_eq!(archive.started(jid).unwrap(), [("b".to_owned(), 1.5)]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::Master;
 use super::acl::Verb;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};
-use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Outcomes, Publish};
+use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Publish, Steps};
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use smol::future::FutureExt;
@@ -23,7 +23,7 @@ pub fn path_in(sock_dir: &Path) -> PathBuf {
 const WAIT_TIME: Duration = Duration::from_secs(20);
 /// Connections that one user may have.
 const PER_USER: usize = 64;
-/// Outcomes in one answer: they have to fit in a message.
+/// Steps in one answer: they have to fit in a message.
 const ANSWER_BYTES: usize = 700_000;
 
 /// The service behind `master.ipc`.
@@ -90,9 +90,12 @@ impl Master {
         let caller = self.settings.acl.caller(uid);
         let allowed = match &ask {
             LocalAsk::Publish(publish) => caller.allows(Verb::Publish(publish)),
-            LocalAsk::Wait { .. } | LocalAsk::States { .. } | LocalAsk::Expand { .. } | LocalAsk::Presence => {
-                caller.allows(Verb::Look)
-            }
+            LocalAsk::Wait { .. }
+            | LocalAsk::States { .. }
+            | LocalAsk::StopBatch { .. }
+            | LocalAsk::Batches
+            | LocalAsk::Expand { .. }
+            | LocalAsk::Presence => caller.allows(Verb::Look),
             LocalAsk::KeysChanged { .. } | LocalAsk::Fire(_) => caller.allows(Verb::Own),
         };
         if let Err(message) = allowed {
@@ -104,7 +107,7 @@ impl Master {
                 let user = caller.job_user(&ask);
                 self.publish(&user, *ask).await
             }
-            LocalAsk::Wait { jid, .. } | LocalAsk::States { jid }
+            LocalAsk::Wait { jid, .. } | LocalAsk::States { jid } | LocalAsk::StopBatch { jid }
                 if !caller.may_see(self.jobs.borrow().user_of(&jid)) =>
             {
                 refused(LocalFault::Denied, format!("job {jid} is another user's"))
@@ -119,6 +122,12 @@ impl Master {
                 let states = self.jobs.borrow().states(&jid, Instant::now()).unwrap_or_default();
                 LocalAnswer::States(Map::from_iter(states.into_iter().map(|(id, name)| (id.as_ref().to_owned(), name))))
             }
+            LocalAsk::Batches => {
+                let mut batches = self.batches();
+                batches.retain(|batch| caller.may_see(batch.str_at("user")));
+                LocalAnswer::Batches(batches)
+            }
+            LocalAsk::StopBatch { jid } => self.stop_batch(&jid),
             LocalAsk::KeysChanged { changes } => {
                 self.keys_changed(&changes);
                 LocalAnswer::Done
@@ -130,22 +139,22 @@ impl Master {
         }
     }
 
-    /// The outcomes of a job from number `seen` on, as soon as there are any.
+    /// What has happened to a job from step `seen` on, as soon as there is more.
     async fn wait(&self, jid: &str, seen: usize) -> LocalAnswer {
         loop {
             let changed = self.jobs.borrow_mut().changed(jid);
-            let (Some(changed), Some(outcomes)) = (changed, self.jobs.borrow().outcomes(jid, seen)) else {
+            let (Some(changed), Some(steps)) = (changed, self.jobs.borrow().steps(jid, seen)) else {
                 return refused(LocalFault::Invalid, format!("no open job {jid}"));
             };
-            if !outcomes.outcomes.is_empty() || outcomes.open == 0 {
-                return LocalAnswer::Outcomes(Box::new(fitting(outcomes)));
+            if !steps.steps.is_empty() || steps.open == 0 {
+                return LocalAnswer::Steps(Box::new(fitting(steps)));
             }
             let in_time = async { changed.recv().await.is_ok() }.or(async {
                 Timer::after(WAIT_TIME).await;
                 false
             });
             if !in_time.await {
-                return LocalAnswer::Outcomes(Box::new(outcomes));
+                return LocalAnswer::Steps(Box::new(steps));
             }
         }
     }
@@ -165,18 +174,18 @@ impl Master {
 }
 
 /// Cuts what does not fit in one message; the client asks for the rest.
-fn fitting(mut outcomes: Outcomes) -> Outcomes {
+fn fitting(mut steps: Steps) -> Steps {
     let mut size = 0;
-    let fit = outcomes.outcomes.iter().take_while(|outcome| {
-        size += cbor::encode(*outcome).len();
+    let fit = steps.steps.iter().take_while(|step| {
+        size += cbor::encode(*step).len();
         size < ANSWER_BYTES
     });
     let fit = fit.count().max(1);
-    if outcomes.outcomes.len() > fit {
-        outcomes.open += outcomes.outcomes.len() - fit;
-        outcomes.outcomes.truncate(fit);
+    if steps.steps.len() > fit {
+        steps.open += steps.steps.len() - fit;
+        steps.steps.truncate(fit);
     }
-    outcomes
+    steps
 }
 
 fn refused(fault: LocalFault, message: String) -> LocalAnswer {

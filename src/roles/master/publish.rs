@@ -8,7 +8,7 @@ use crate::exec::jid::Jid;
 use crate::exec::target::{self, Target};
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::FRAME_LIMIT;
-use crate::wire::message::{Answer, Job, LocalAnswer, LocalFault, Publish, Return};
+use crate::wire::message::{Answer, BatchSize, Job, LocalAnswer, LocalFault, Publish, Return};
 use crate::wire::publication;
 use crate::wire::seal::Hash;
 use crate::wire::session::SessionId;
@@ -35,7 +35,7 @@ impl Master {
             Ok(jid) => jid,
             Err(message) => return invalid(message),
         };
-        let job = Job {
+        let mut job = Job {
             jid: jid.clone(),
             fun: ask.fun,
             arg: ask.arg,
@@ -45,6 +45,7 @@ impl Master {
             user: user.to_owned(),
             metadata: ask.metadata,
             extra: ask.extra,
+            batch: ask.batch,
         };
         let size = cbor::encode(&job).len();
         if size > JOB_LIMIT {
@@ -55,6 +56,11 @@ impl Master {
         self.fire_new(&job, &expected);
         let (present, absent): (Vec<Id>, Vec<Id>) = expected.into_iter().partition(|id| self.counts_as_connected(id));
         let names = |ids: &[Id]| ids.iter().map(|id| id.to_string()).collect::<Vec<String>>();
+        if let Some(batch) = &mut job.batch {
+            // A share is one of those that are there now, also for a master that starts again.
+            batch.size = BatchSize::Count(batch.size.of(present.len()) as u64);
+            return self.publish_batch(job, present, absent).await;
+        }
         let everyone =
             absent.is_empty() && present.len() >= PUBLISH_FROM && present.len() == self.accepted.borrow().len();
         let epoch = Bytes(self.epoch.borrow().id);
@@ -119,7 +125,7 @@ impl Master {
     }
 
     /// In the first seconds of a master, its minions are still on their way back.
-    fn counts_as_connected(&self, id: &Id) -> bool {
+    pub(super) fn counts_as_connected(&self, id: &Id) -> bool {
         let on_its_way = || self.minions.borrow().get(id).is_some_and(|known| !known.seen);
         self.seats.borrow().is_connected(id) || (self.started.elapsed() < SETTLE && on_its_way())
     }
@@ -150,6 +156,7 @@ impl Master {
                 full.insert("late", true);
             }
             let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
+            self.turn_batches();
             let closes = if self.jobs.borrow().is_finished(&ret.jid) { Closes::Yes } else { Closes::No };
             self.database.save_return(&id, ret, event.data, Over::Replaces, closes, valid).await
         };
@@ -227,7 +234,7 @@ impl Master {
         self.fire(format!("salt/job/{}/new", job.jid), data);
     }
 
-    fn fire_end(&self, jid: &str, id: &str, state: &str) {
+    pub(super) fn fire_end(&self, jid: &str, id: &str, state: &str) {
         let data = Map::from_iter([("jid", jid), ("id", id), ("state", state)]);
         self.fire(format!("salt/job/{jid}/end/{id}"), data);
     }
