@@ -221,6 +221,26 @@ pub enum LocalAsk {
         changes: Vec<(String, String)>,
     },
     Fire(Event),
+    /// Change what the master keeps for others.
+    Keep(Keep),
+}
+
+/// A change of what the master keeps, under a bank and a key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    Store {
+        bank: String,
+        key: String,
+        data: Value,
+    },
+    /// Removes one key, or the whole bank.
+    Flush {
+        bank: String,
+        key: Option<String>,
+    },
+    /// Forgets the grains of these minions until they send them again.
+    ForgetGrains(Vec<String>),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,12 +3,12 @@
 use super::gather::{Gather, Gathered};
 use super::{Client, ClientError, sudo_user};
 use crate::exec::Fault;
-use crate::exec::runners::fleet::{self, Answer, Bus, Fleet, Heard, Order, Presence};
+use crate::exec::runners::fleet::{self, Answer, Bus, Change, Fleet, Heard, Order, Presence};
 use crate::roles::cli::Exit;
 use crate::roles::master::bus;
 use crate::wire::cbor;
 use crate::wire::link::Subscription;
-use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Numbered, Outcome, Publish};
+use crate::wire::message::{Event, Keep, LocalAnswer, LocalAsk, LocalFault, Numbered, Outcome, Publish};
 use crate::wire::nng::Subscriber;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
@@ -159,6 +159,15 @@ impl Fleet for Running {
             Err(ClientError::Refused { fault: LocalFault::Invalid, .. }) => Ok(false),
             Err(error) => Err(self.fault(error)),
         }
+    }
+
+    fn keep(&self, change: Change) -> Result<(), Fault> {
+        let keep = match change {
+            Change::Store { bank, key, data } => Keep::Store { bank, key, data },
+            Change::Flush { bank, key } => Keep::Flush { bank, key },
+            Change::ForgetGrains(ids) => Keep::ForgetGrains(ids),
+        };
+        self.ask(LocalAsk::Keep(keep)).map(drop)
     }
 
     fn fire(&self, tag: &str, data: Map) -> Result<(), Fault> {

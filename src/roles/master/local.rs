@@ -4,7 +4,7 @@ use super::Master;
 use super::acl::Verb;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};
-use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Publish, Steps};
+use crate::wire::message::{Event, Keep, LocalAnswer, LocalAsk, LocalFault, Publish, Steps};
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use smol::future::FutureExt;
@@ -96,7 +96,7 @@ impl Master {
             | LocalAsk::Batches
             | LocalAsk::Expand { .. }
             | LocalAsk::Presence => caller.allows(Verb::Look),
-            LocalAsk::KeysChanged { .. } | LocalAsk::Fire(_) => caller.allows(Verb::Own),
+            LocalAsk::KeysChanged { .. } | LocalAsk::Fire(_) | LocalAsk::Keep(_) => caller.allows(Verb::Own),
         };
         if let Err(message) = allowed {
             log::warn!("refused: {message}");
@@ -136,6 +136,18 @@ impl Master {
                 self.fire(tag, data);
                 LocalAnswer::Done
             }
+            LocalAsk::Keep(Keep::ForgetGrains(ids)) => {
+                self.forget_grains(&ids);
+                self.written().await
+            }
+            LocalAsk::Keep(Keep::Store { bank, key, data }) => {
+                self.database.save_kept(bank, key, data);
+                self.written().await
+            }
+            LocalAsk::Keep(Keep::Flush { bank, key }) => {
+                self.database.flush_kept(bank, key);
+                self.written().await
+            }
         }
     }
 
@@ -156,6 +168,24 @@ impl Master {
             if !in_time.await {
                 return LocalAnswer::Steps(Box::new(steps));
             }
+        }
+    }
+
+    fn forget_grains(&self, ids: &[String]) {
+        let mut minions = self.minions.borrow_mut();
+        for id in ids {
+            if let Some(known) = minions.get_mut(id.as_str()) {
+                known.grains = Map::new();
+                self.database.save_grains(id.clone(), Map::new());
+            }
+        }
+    }
+
+    /// Done, as soon as it is in the database: whoever asks may read it next.
+    async fn written(&self) -> LocalAnswer {
+        match self.database.reach().await {
+            Ok(()) => LocalAnswer::Done,
+            Err(message) => refused(LocalFault::Failed, message),
         }
     }
 
