@@ -12,6 +12,7 @@ use super::minion::settings::Settings;
 use crate::exec::grains;
 use crate::exec::host::Machine;
 use crate::keys::Identity;
+use crate::wire::handshake::Purpose;
 use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
 use crate::wire::value::Map;
@@ -176,6 +177,7 @@ fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> S
     let mut grains = grains.clone();
     grains.insert("id", id.as_str());
     Settings {
+        purpose: Purpose::Jobs,
         pki_dir: folder.join("pki"),
         cachedir: folder,
         id,

@@ -268,7 +268,7 @@ async fn begin_after(delay: Duration, channel: Rc<Channel>) {
 }
 
 /// The boot id as bytes; random where the kernel does not tell, so that nothing is offered twice.
-fn boot_bytes(text: &str) -> Bytes<16> {
+pub fn boot_bytes(text: &str) -> Bytes<16> {
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     match u128::from_str_radix(&digits, 16) {
         Ok(number) if digits.len() == 32 => Bytes(number.to_be_bytes()),

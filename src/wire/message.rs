@@ -219,10 +219,22 @@ pub enum LocalAsk {
     /// The key folders were changed by the key tool: `(act, id)` each.
     KeysChanged {
         changes: Vec<(String, String)>,
+        /// What becomes of what is kept of a minion whose key is not accepted any more.
+        #[serde(default)]
+        remains: Remains,
     },
     Fire(Event),
     /// Change what the master keeps for others.
     Keep(Keep),
+}
+
+/// Whether what is kept of a minion outlives its key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remains {
+    #[default]
+    Forgotten,
+    Kept,
 }
 
 /// A change of what the master keeps, under a bank and a key.

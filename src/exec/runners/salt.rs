@@ -81,6 +81,9 @@ record! {
 
 impl Run for Execute {
     fn run(self, ctx: &Ctx) -> Reply {
+        if !self.ret.is_empty() {
+            return Err(Fault::execution("ret: returners are not part of this version: nothing was sent"));
+        }
         let mut keywords = self.kwarg.unwrap_or_default();
         keywords.extend(self.kwargs.0);
         let arguments = Arguments { positional: self.arg, keywords };

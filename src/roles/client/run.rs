@@ -1,8 +1,8 @@
 //! `salt-run`: runs a runner, a function of the master's own host, and shows what it answers.
 
 use super::archive::Kept;
-use super::configured;
 use super::fleet::Running;
+use super::{Account, configured};
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::jobs::{Jobs, Lock, Running as Run, boot_id};
@@ -31,7 +31,7 @@ pub fn run(args: &[String]) -> u8 {
 
 fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
     let call = line.call()?;
-    let (config, options) = configured(&line.common, &line.logging)?;
+    let (config, options) = configured(&line.common, &line.logging, Account::Masters)?;
     let jid = match &line.run.jid {
         None => Jid::now(),
         Some(jid) => Jid::parse(jid).map_err(|error| Trouble::new(Exit::Usage, error))?,

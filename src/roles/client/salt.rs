@@ -6,7 +6,7 @@ mod progress;
 mod shown;
 
 use super::gather::{Gather, Gathered};
-use super::{Client, ClientError, configured, sudo_user};
+use super::{Account, Client, ClientError, configured, sudo_user};
 use crate::exec::random;
 use crate::exec::target::{Needs, Target};
 use crate::roles::cli::arguments::{self, Called};
@@ -35,7 +35,10 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
         return dump(line);
     }
     let request = line.request()?;
-    let (config, options) = configured(&line.common, &line.logging)?;
+    let (mut config, options) = configured(&line.common, &line.logging, Account::Callers)?;
+    if line.salt.output_diff {
+        config.opts.insert("state_output_diff", true);
+    }
     refuse_what_is_not_there(line)?;
     understand(&request, &config)?;
     let mut display = Display::new(&line.output, &config.opts)?;
@@ -134,7 +137,7 @@ fn patience(line: &SaltLine, options: &MasterOptions) -> Duration {
 
 /// `--config-dump`: the master's configuration as YAML.
 fn dump(line: &SaltLine) -> Result<Exit, Trouble> {
-    let (config, _) = configured(&line.common, &line.logging)?;
+    let (config, _) = configured(&line.common, &line.logging, Account::Callers)?;
     let mut opts = config.opts;
     opts.sort_keys();
     let style = crate::exec::outputters::Style {
@@ -150,6 +153,17 @@ fn dump(line: &SaltLine) -> Result<Exit, Trouble> {
 
 /// What was asked for and cannot be had must not be passed over in silence.
 fn refuse_what_is_not_there(line: &SaltLine) -> Result<(), Trouble> {
+    let salt = &line.salt;
+    for (option, given) in [
+        ("--return", &salt.returner),
+        ("--return_config", &salt.return_config),
+        ("--return_kwargs", &salt.return_kwargs),
+    ] {
+        if given.is_some() {
+            let message = format!("{option}: returners are not part of this version: nothing was sent");
+            return Err(Trouble::new(Exit::Unavailable, message));
+        }
+    }
     if line.target.delimiter.as_deref().is_some_and(str::is_empty) {
         return Err(Trouble::new(Exit::Usage, "--delimiter is empty"));
     }
@@ -180,12 +194,6 @@ fn publish(line: &SaltLine, request: &Request) -> Publish {
     if request.delimiter != crate::exec::target::DELIMITER {
         extra.insert("delimiter", request.delimiter.as_str());
     }
-    if let Some(name) = &line.salt.return_config {
-        extra.insert("ret_config", name.as_str());
-    }
-    if let Some(options) = &line.salt.return_kwargs {
-        extra.insert("ret_kwargs", arguments::value(options));
-    }
     if line.salt.start_event {
         extra.insert("start_event", true);
     }
@@ -194,7 +202,6 @@ fn publish(line: &SaltLine, request: &Request) -> Publish {
         arg,
         tgt: request.target.clone(),
         tgt_type: request.kind.to_owned(),
-        ret: line.salt.returner.clone().unwrap_or_default(),
         sudo_user: sudo_user(),
         metadata: line.salt.metadata.as_deref().map(arguments::value),
         extra,

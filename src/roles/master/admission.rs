@@ -123,8 +123,8 @@ impl Master {
         let (session, m4) = claimed.accept(&welcome);
         self.remember_boot(&id, claim.boot);
         self.strangers.borrow_mut().leave(peer.pipe);
-        let (instance, boot) = (claim.instance, claim.boot);
-        let seat = NewSeat { id: id.clone(), key, instance, boot, session, pipe: peer.pipe, life };
+        let (instance, boot, purpose) = (claim.instance, claim.boot, claim.purpose);
+        let seat = NewSeat { id: id.clone(), key, instance, boot, purpose, session, pipe: peer.pipe, life };
         let close = self.seats.borrow_mut().seat(seat, Instant::now());
         if let Some(pipe) = close {
             self.close(pipe);

@@ -199,6 +199,11 @@ fn may_fire(id: &str, tag: &str) -> bool {
             return own(rest, at);
         }
     }
+    if let Some(rest) = tag.strip_prefix("salt/job/")
+        && rest.split('/').nth(1) == Some("start")
+    {
+        return own(rest, 2);
+    }
     let master_only = ["salt/", "minion/", "resource/", "syndic/", "_"].iter().any(|prefix| tag.starts_with(prefix));
     let reserved = matches!(tag, "key" | "salt" | "minion" | "new_job" | "auth");
     let jid = tag.len() >= 20 && tag.bytes().take(20).all(|byte| byte.is_ascii_digit());
@@ -211,12 +216,16 @@ mod tests {
 
     #[test]
     fn a_minion_fires_under_its_own_name_only() {
-        for tag in ["minion_start", "salt/minion/web1/start", "salt/beacon/web1/load/", "my/custom", "/my/test/event"] {
+        for tag in ["minion_start", "salt/minion/web1/start", "salt/beacon/web1/load/", "my/custom", "/my/test/event"]
+            .into_iter()
+            .chain(["salt/job/20260101000000000000/start/web1"])
+        {
             assert!(may_fire("web1", tag), "{tag}");
         }
         for tag in [
             "salt/minion/web2/start",
             "salt/job/20260101000000000000/ret/web1",
+            "salt/job/20260101000000000000/start/web2",
             "salt/auth",
             "salt/key",
             "key",

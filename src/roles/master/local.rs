@@ -128,8 +128,8 @@ impl Master {
                 LocalAnswer::Batches(batches)
             }
             LocalAsk::StopBatch { jid } => self.stop_batch(&jid),
-            LocalAsk::KeysChanged { changes } => {
-                self.keys_changed(&changes);
+            LocalAsk::KeysChanged { changes, remains } => {
+                self.keys_changed(&changes, remains);
                 LocalAnswer::Done
             }
             LocalAsk::Fire(Event { tag, data }) => {

@@ -210,6 +210,27 @@ impl Channel {
         }
     }
 
+    /// For a program that has one thing to say: uses the first master that is reached until its connection is gone; why
+    /// there is none, or no more.
+    pub async fn keep_once(self: &Rc<Self>) -> String {
+        let mut why = String::new();
+        for host in &self.settings.masters {
+            match self.transport.connect(host, self.settings.master_port).await {
+                Ok(link) => {
+                    self.live_on(link, host).await;
+                    return format!("the master {host} has closed the connection: {}", self.last_said());
+                }
+                Err(error) => why = format!("the master {host} is not reached: {error}"),
+            }
+        }
+        why
+    }
+
+    /// What was logged last.
+    pub fn last_said(&self) -> String {
+        self.last_said.borrow().clone()
+    }
+
     /// Uses a connection until it is gone.
     async fn live_on(self: &Rc<Self>, link: Rc<dyn Link>, host: &str) -> Served {
         self.links.set(self.links.get() + 1);
@@ -347,6 +368,7 @@ impl Channel {
             instance: self.instance,
             boot: self.boot,
             autosign: self.autosign_grains(),
+            purpose: self.settings.purpose,
         };
         let (claimed, m3) = known.claim(&self.identity, &claim);
         // An answer to a key that is not accepted comes after half a minute.

@@ -1,5 +1,6 @@
 //! What a minion needs to know to start, taken from its configuration.
 
+use crate::wire::handshake::Purpose;
 use crate::wire::value::Map;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub struct Settings {
     pub auth_timeout: Duration,
     /// The longest random delay of a handshake after a master has forgotten the session.
     pub reauth_delay: Duration,
+    /// What its sessions are for.
+    pub purpose: Purpose,
     /// All options, defaults filled in.
     pub opts: Arc<Map>,
     pub grains: Arc<Map>,

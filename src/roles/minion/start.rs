@@ -11,8 +11,10 @@ use crate::roles::cli::salt_daemon::MINION;
 use crate::roles::config::{Config, MinionOptions, Role};
 use crate::roles::daemon::launch::Stage;
 use crate::roles::daemon::{self, End, Failure, Life, Start};
+use crate::wire::handshake::Purpose;
 use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
+use crate::wire::value::Map;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +39,7 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
     if start.origin.stage != Stage::Supervised && !alone {
         return supervise(start, life, options.random_reauth_delay);
     }
-    let settings = prepare(&config, &options);
+    let settings = prepare(&config, &options, grains::collect(&Machine, &config.opts));
     let transport = Rc::new(transport(&options));
     let end = daemon::serve(life, |executor| {
         let running = Minion::start(executor, settings, transport)?;
@@ -48,7 +50,8 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
     end
 }
 
-fn prepare(config: &Config, options: &MinionOptions) -> Settings {
+/// What the parts of a minion need of its configuration.
+pub fn prepare(config: &Config, options: &MinionOptions, grains: Map) -> Settings {
     let common = &options.common;
     let set = |option: &str| config.origins.contains_key(option);
     // Salt waits up to `recon_max` more where this is on, which is the default. Here every pause has a random part
@@ -75,12 +78,14 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         max_event_size: common.max_event_size,
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
         reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
+        purpose: Purpose::Jobs,
         opts: Arc::new(config.opts.clone()),
-        grains: Arc::new(grains::collect(&Machine, &config.opts)),
+        grains: Arc::new(grains),
     }
 }
 
-fn transport(options: &MinionOptions) -> Tcp {
+/// How a minion reaches its master.
+pub fn transport(options: &MinionOptions) -> Tcp {
     let common = &options.common;
     Tcp {
         patience: options.auth_timeout.clamp(Duration::from_secs(1), CONNECT_TIME),
@@ -102,7 +107,7 @@ mod tests {
         let text = format!("id: web1\nmaster: 127.0.0.1\n{lines}");
         let config = Config::from_text(Role::Minion, &text, Path::new("/etc/salt/minion")).unwrap();
         let options = config.minion().unwrap();
-        (prepare(&config, &options), transport(&options))
+        (prepare(&config, &options, Map::new()), transport(&options))
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::wire::cbor::{self, ByteString, Bytes};
 use crate::wire::link::LinkError;
 use crate::wire::message::{Answer, Ask, Job, Return};
 use crate::wire::seal::hash;
-use crate::wire::value::Value;
+use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use smol::future::FutureExt;
 use std::collections::{HashSet, VecDeque};
@@ -69,6 +69,7 @@ impl Minion {
             return;
         }
         if is_inline {
+            self.tell_job_start(&job);
             self.taken.borrow_mut().insert(jid.clone());
             return self.executor.spawn(self.clone().work_in_place(jid, job)).detach();
         }
@@ -90,8 +91,28 @@ impl Minion {
                 return self.executor.spawn(self.clone().deliver(jid, ret)).detach();
             }
         };
+        self.tell_job_start(&job);
         self.taken.borrow_mut().insert(jid.clone());
         self.executor.spawn(self.clone().work(jid, job, lock)).detach();
+    }
+
+    /// Where the job asks for it (`--start-event`), tells that it begins.
+    fn tell_job_start(&self, job: &Job) {
+        if !job.extra.at("start_event").is_some_and(Value::truthy) {
+            return;
+        }
+        let mut data = Map::from_iter([
+            ("id", Value::from(&self.id)),
+            ("jid", Value::from(&job.jid)),
+            ("fun", job.fun.clone()),
+            ("tgt", job.tgt.clone()),
+            ("tgt_type", Value::from(&job.tgt_type)),
+            ("user", Value::from(&job.user)),
+        ]);
+        if let Some(metadata) = &job.metadata {
+            data.insert("metadata", metadata.clone());
+        }
+        self.fire(&format!("salt/job/{}/start/{}", job.jid, self.id), data);
     }
 
     /// What is written down of a job before it begins.
