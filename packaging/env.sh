@@ -40,6 +40,22 @@ need_packages() {
     sodium_archive >/dev/null || { say "halite: libsodium.a is still missing after the installation"; return 1; }
 }
 
+# need_test_packages: what makes networks with a firewall, for tests. Without it, or without root, they do without.
+need_test_packages() {
+    if [ "$(id -u)" != 0 ] || { have nft && have ip; }; then return 0; fi
+    say "halite: installing what the tests need"
+    if have apt-get; then
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+            nftables iproute2 >/dev/null
+    elif have dnf; then # not tried
+        dnf install -y -q nftables iproute
+    elif have zypper; then # not tried
+        zypper -q install -y nftables iproute2
+    elif have apk; then # not tried
+        apk add -q nftables iproute2
+    fi
+}
+
 need_rust() {
     have cargo && return 0
     [ -x "$HOME/.cargo/bin/cargo" ] && { PATH="$HOME/.cargo/bin:$PATH"; return 0; }

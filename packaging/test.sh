@@ -4,6 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . packaging/env.sh
 prepare
+need_test_packages || say "halite: tests that need a firewall are left out"
 
 # checked WHAT COMMAND ...: a check whose tool a toolchain may lack; then it is said and left out.
 checked() {

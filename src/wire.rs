@@ -6,6 +6,7 @@ pub mod handshake;
 pub mod link;
 pub mod message;
 pub mod nng;
+pub mod patience;
 pub mod publication;
 pub mod record;
 pub mod seal;

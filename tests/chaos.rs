@@ -4,6 +4,7 @@
 //! A seed is a scenario: what is struck, and when. Five run in the suite; `HALITE_CHAOS_SEEDS=300` runs that many,
 //! `HALITE_CHAOS_FIRST=17` begins with that one.
 
+use crate::firewall::Firewall;
 use crate::fleet::{Fleet, free_port, wait_for};
 use crate::proxy::Proxy;
 use halite::roles::client::Client;
@@ -139,6 +140,8 @@ enum Work {
 
 /// A master, and two minions behind proxies.
 struct Field {
+    /// Where a network of its own is to be had: else the proxies keep silent.
+    firewall: Option<Firewall>,
     fleet: Fleet,
     proxies: Vec<Proxy>,
     next: AtomicU64,
@@ -147,6 +150,7 @@ struct Field {
 
 impl Field {
     fn start() -> Field {
+        let firewall = Firewall::enter();
         let mut fleet = Fleet::prepare(&IDS, "auto_accept: True\n", "");
         let mut proxies = Vec::new();
         for id in IDS {
@@ -159,7 +163,7 @@ impl Field {
         fleet.start_master();
         IDS.iter().for_each(|id| fleet.start_minion(id));
         fleet.wait_connected(&IDS);
-        Field { fleet, proxies, next: AtomicU64::new(0), boots: 1 }
+        Field { firewall, fleet, proxies, next: AtomicU64::new(0), boots: 1 }
     }
 
     fn file(&self) -> PathBuf {
@@ -226,12 +230,18 @@ impl Field {
                 self.fleet.start_minion(VICTIM);
             }
             Blow::Silence => {
-                self.proxies[0].fall_silent();
+                match &self.firewall {
+                    Some(firewall) => firewall.block(self.proxies[0].port),
+                    None => self.proxies[0].fall_silent(),
+                }
                 let start = Instant::now();
                 clients.push(self.client(VICTIM, Work::Write));
                 self.fleet.wait_gone(VICTIM);
                 let noticed = start.elapsed();
-                self.proxies[0].heal();
+                match &self.firewall {
+                    Some(firewall) => firewall.heal(),
+                    None => self.proxies[0].heal(),
+                }
                 if noticed > SILENCE {
                     return Err(format!("a silent minion was shown as away after {noticed:?} only"));
                 }

@@ -6,6 +6,8 @@ mod batch;
 mod chaos;
 /// How the daemons start, what they tell, how they end.
 mod daemon;
+/// A network whose packets can be dropped.
+mod firewall;
 /// Real masters and minions, for the others to use.
 mod fleet;
 /// Many minions at once.

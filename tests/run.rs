@@ -306,6 +306,8 @@ fn salt_says_what_is_wrong_before_anybody_is_asked() {
         (&["-J", "a:b", "test.ping"], 69, "", "targets by pillar"),
         (&["-C", "web1 or I@a:b", "test.ping"], 69, "", "targets by pillar"),
         (&["--return", "mysql", "*", "test.ping"], 69, "", "returners are not part of this version: nothing was sent"),
+        (&["--return", "local_cache", "*", "test.ping"], 0, "web1:", ""),
+        (&["web1", "test.pnig"], 1, "'test.pnig' is not available.\n", "did you mean test.ping?"),
         (&["--return_config", "x", "*", "test.ping"], 69, "", "--return_config: returners are not part"),
         (&["*"], 42, "", "there is no function"),
         (&["zzz*", "test.ping", "--out=json"], 2, "{}\n", "ERROR: No return received"),

@@ -1,23 +1,25 @@
 //! Whoever can reach the master's port, and means no good: honest minions notice nothing.
 
+use crate::firewall::Firewall;
 use crate::fleet::{Fleet, wait_for};
 use crate::proxy::Proxy;
 use halite::roles::client::Client;
 use halite::roles::client::gather::{Gather, Gathered};
 use halite::wire::message::{LocalAnswer, LocalAsk, Publish};
 use smol::LocalExecutor;
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long jobs are counted.
-const SPAN: Duration = Duration::from_secs(2);
+const SPAN: Duration = Duration::from_secs(1);
 
 /// One that speaks just enough of NNG's protocol to be listened to.
 struct Stranger(TcpStream);
@@ -57,36 +59,42 @@ fn first_message(salt: u64) -> Vec<u8> {
     frame
 }
 
-/// Runs an attack while it lives: several threads that each repeat a step.
+/// An attack while it lives: a step again and again, on several threads, at a fixed rate.
 struct Attack {
     stop: Arc<AtomicBool>,
     done: Arc<AtomicUsize>,
     threads: Vec<thread::JoinHandle<()>>,
+    since: Instant,
 }
 
 impl Attack {
-    fn start(threads: usize, step: impl Fn(usize) + Send + Sync + 'static) -> Attack {
+    /// `per_second` steps, whatever each one takes: who is late makes up for it.
+    fn start(threads: usize, per_second: u32, step: impl Fn(usize) + Send + Sync + 'static) -> Attack {
         let (stop, done, step) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)), Arc::new(step));
-        let threads = (0..threads).map(|_| {
+        let (since, pause) = (Instant::now(), Duration::from_secs(threads as u64) / per_second);
+        let threads = (0..threads).map(|number| {
             let (stop, done, step) = (stop.clone(), done.clone(), step.clone());
             thread::spawn(move || {
-                // Attackers are other machines: they must not take the processors of this one.
-                let _ = rustix::process::setpriority_process(None, 19);
+                let mut next = since + pause * number as u32 / threads as u32;
                 while !stop.load(Ordering::Relaxed) {
+                    thread::sleep(next.saturating_duration_since(Instant::now()));
                     step(done.fetch_add(1, Ordering::Relaxed));
+                    next += pause;
                 }
             })
         });
         let threads = threads.collect();
-        Attack { stop, done, threads }
+        Attack { stop, done, threads, since }
     }
 
+    /// Ends it; how many steps a second there were.
     fn end(self) -> usize {
+        let (done, lasted) = (self.done.load(Ordering::Relaxed), self.since.elapsed());
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads {
             thread.join().unwrap();
         }
-        self.done.load(Ordering::Relaxed)
+        (done as f64 / lasted.as_secs_f64()) as usize
     }
 }
 
@@ -124,24 +132,31 @@ async fn ping_until(client: Rc<Client>, end: Instant) -> usize {
     done
 }
 
-/// The goodput under attack is at least three quarters of that before and after. Others use this machine too, so six
-/// tries.
+/// The goodput under attack is at least three quarters of that before and after, in the median of five rounds. Others use
+/// this machine too, so three tries.
 fn assert_unimpressed(fleet: &Fleet, attack: impl Fn() -> Attack) {
     let folder = fleet.path("run");
     goodput(&folder);
-    let mut seen = Vec::new();
-    for _ in 0..6 {
-        let before = goodput(&folder);
-        let running = attack();
-        let during = goodput(&folder);
-        let steps = running.end();
-        let after = goodput(&folder);
-        seen.push((before, during, after, steps));
-        if during * 8 >= (before + after) * 3 {
-            return println!("jobs before, under and after {steps} steps of the attack: {before} {during} {after}");
+    let mut medians = Vec::new();
+    for _ in 0..3 {
+        let mut shares: Vec<f64> = (0..5).map(|_| share_under(&folder, &attack)).collect();
+        shares.sort_by(f64::total_cmp);
+        if shares[2] >= 0.75 {
+            return;
         }
+        medians.push(shares[2]);
     }
-    panic!("jobs before, under and after the attack, and its steps: {seen:?}");
+    panic!("goodput under attack, as a share of that before and after: {medians:.2?}");
+}
+
+fn share_under(folder: &Path, attack: impl Fn() -> Attack) -> f64 {
+    let before = goodput(folder);
+    let running = attack();
+    let during = goodput(folder);
+    let rate = running.end();
+    let after = goodput(folder);
+    println!("jobs in {SPAN:?} before, under and after {rate} steps a second: {before} {during} {after}");
+    2.0 * during as f64 / (before + after) as f64
 }
 
 #[test]
@@ -149,9 +164,7 @@ fn a_crowd_of_handshakes_does_not_hold_up_an_honest_minion() {
     let fleet = Fleet::start(&["web1"]);
     let port = fleet.ret_port;
     assert_unimpressed(&fleet, || {
-        // Ten threads with a hundred a second each.
-        Attack::start(10, move |step| {
-            thread::sleep(Duration::from_millis(9));
+        Attack::start(20, 1000, move |step| {
             let Some(mut stranger) = Stranger::connect(port) else {
                 return;
             };
@@ -169,16 +182,22 @@ fn who_asks_and_never_reads_does_not_hold_up_an_honest_minion() {
     let fleet = Fleet::start(&["web1"]);
     let port = fleet.ret_port;
     assert_unimpressed(&fleet, || {
-        Attack::start(1, move |step| {
-            let mut held: Vec<Stranger> = (0..8).filter_map(|_| Stranger::connect(port)).collect();
-            for (at, stranger) in held.iter_mut().enumerate() {
-                for number in 0..64 {
-                    if stranger.send(number, &first_message((step * 8 + at) as u64)).is_none() {
-                        break;
-                    }
+        // Each keeps its connection, so that what was asked stays unread, and the next one comes in its place.
+        let held = Mutex::new(VecDeque::new());
+        Attack::start(2, 20, move |step| {
+            let Some(mut stranger) = Stranger::connect(port) else {
+                return;
+            };
+            for number in 0..64 {
+                if stranger.send(number, &first_message(step as u64)).is_none() {
+                    break;
                 }
             }
-            thread::sleep(Duration::from_millis(500));
+            let mut held = held.lock().unwrap();
+            held.push_back(stranger);
+            if held.len() > 64 {
+                held.pop_front();
+            }
         })
     });
 }
@@ -208,6 +227,23 @@ fn ten_thousand_malformed_frames_change_nothing() {
     assert!(greedy.receive().is_none(), "it is closed");
     let ran = fleet.salt(&["web1", "test.ping", "--out=txt"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "web1: True\n"), "{}", ran.err);
+}
+
+#[test]
+fn all_jobs_arrive_when_a_firewall_blocks_the_port_of_publications() {
+    let Some(firewall) = Firewall::enter() else {
+        return;
+    };
+    let mut fleet = Fleet::prepare(&[], "auto_accept: True\n", "");
+    fleet.start_master();
+    fleet.start_crowd(20, &[]);
+    // Connections to it stay open and carry nothing any more.
+    firewall.block(fleet.publish_port);
+    for _ in 0..3 {
+        let ran = fleet.salt(&["*", "test.ping", "--out=txt"]);
+        let answered = ran.out.lines().filter(|line| line.ends_with(": True")).count();
+        assert_eq!((ran.code, answered), (0, 20), "{}{}", ran.out, ran.err);
+    }
 }
 
 #[test]

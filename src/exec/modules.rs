@@ -62,6 +62,11 @@ pub fn names() -> impl Iterator<Item = String> {
     function::names(MODULES)
 }
 
+/// The functions that somebody may have meant by a name that there is not.
+pub fn nearest(fun: &str) -> Vec<String> {
+    function::nearest(MODULES, fun)
+}
+
 /// Calls `mod.fun`.
 pub fn call(ctx: &Ctx, fun: &str, arguments: Arguments) -> Reply {
     let Some(function) = find(fun) else {

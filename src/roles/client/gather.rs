@@ -2,8 +2,7 @@
 
 use super::{Client, ClientError};
 use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Step, Steps};
-use async_io::Timer;
-use smol::future::FutureExt;
+use crate::wire::patience::until;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -73,15 +72,12 @@ impl<'a> Gather<'a> {
                 return Ok(Gathered::All);
             }
             let ask = LocalAsk::Wait { jid: self.jid.clone(), seen: self.seen };
-            let (patience, since) = (self.patience, self.since);
-            let answer = async { self.client.ask(&ask).await.map(Some) }.or(async {
-                match patience {
-                    Some(patience) => Timer::at((since + patience).max(Instant::now() + AT_LEAST)).await,
-                    None => std::future::pending().await,
-                };
-                Ok(None)
-            });
-            match answer.await? {
+            let asked = self.client.ask(&ask);
+            let answer = match self.patience {
+                Some(patience) => until((self.since + patience).max(Instant::now() + AT_LEAST), asked).await,
+                None => Some(asked.await),
+            };
+            match answer.transpose()? {
                 Some(LocalAnswer::Steps(steps)) => self.take(*steps),
                 Some(_) => return Err(ClientError::Malformed("no outcomes".to_owned())),
                 None => {

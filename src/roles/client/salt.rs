@@ -19,6 +19,9 @@ use crate::wire::value::{Map, Value};
 use shown::Shown;
 use std::time::Duration;
 
+/// The returner that every answer goes to: the master's job cache.
+const JOB_CACHE: &str = "local_cache";
+
 pub fn run(args: &[String]) -> u8 {
     let line = match SaltLine::read(args, std::io::stdin()) {
         Ok(line) => line,
@@ -154,15 +157,12 @@ fn dump(line: &SaltLine) -> Result<Exit, Trouble> {
 /// What was asked for and cannot be had must not be passed over in silence.
 fn refuse_what_is_not_there(line: &SaltLine) -> Result<(), Trouble> {
     let salt = &line.salt;
-    for (option, given) in [
-        ("--return", &salt.returner),
-        ("--return_config", &salt.return_config),
-        ("--return_kwargs", &salt.return_kwargs),
-    ] {
-        if given.is_some() {
-            let message = format!("{option}: returners are not part of this version: nothing was sent");
-            return Err(Trouble::new(Exit::Unavailable, message));
-        }
+    let mut returners = salt.returner.iter().flat_map(|names| names.split(','));
+    let missing = returners.find(|name| *name != JOB_CACHE).map(|_| "--return");
+    let missing = missing.or(salt.return_config.as_ref().map(|_| "--return_config"));
+    if let Some(option) = missing.or(salt.return_kwargs.as_ref().map(|_| "--return_kwargs")) {
+        let message = format!("{option}: returners are not part of this version: nothing was sent");
+        return Err(Trouble::new(Exit::Unavailable, message));
     }
     if line.target.delimiter.as_deref().is_some_and(str::is_empty) {
         return Err(Trouble::new(Exit::Usage, "--delimiter is empty"));

@@ -9,10 +9,9 @@ use crate::wire::cbor;
 use crate::wire::frame::{FRAME_LIMIT, HANDSHAKE_LIMIT, Notice, VERSION, kind};
 use crate::wire::link::{Local, Peer, PipeId, Service};
 use crate::wire::message::{Answer, Ask, Event, News, Stand, Work};
+use crate::wire::patience::until;
 use crate::wire::session::SessionId;
 use crate::wire::value::{Map, Value};
-use async_io::Timer;
-use smol::future::FutureExt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -106,19 +105,15 @@ impl Master {
                 self.seats.borrow_mut().answered(sid, STAND_AGAIN, Instant::now());
                 return Some(Work { jobs, epoch, seq });
             }
-            let poked = async { poke.recv().await.map(Some) }.or(async {
-                Timer::at(deadline).await;
-                Ok(None)
-            });
-            match poked.await {
-                Ok(Some(Poke::Look)) => continue,
-                Ok(none @ (Some(Poke::Probe) | None)) => {
+            match until(deadline, poke.recv()).await {
+                Some(Ok(Poke::Look)) => continue,
+                none @ (Some(Ok(Poke::Probe)) | None) => {
                     let patience = if none.is_some() { PROBE_PATIENCE } else { STAND_AGAIN };
                     self.seats.borrow_mut().answered(sid, patience, Instant::now());
                     return Some(Work { jobs: Vec::new(), epoch: None, seq });
                 }
-                Ok(Some(Poke::Replaced)) => return Some(Work { jobs: Vec::new(), epoch: None, seq }),
-                Err(_) => return None,
+                Some(Ok(Poke::Replaced)) => return Some(Work { jobs: Vec::new(), epoch: None, seq }),
+                Some(Err(_)) => return None,
             }
         }
     }

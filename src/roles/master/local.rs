@@ -5,9 +5,8 @@ use super::acl::Verb;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};
 use crate::wire::message::{Event, Keep, LocalAnswer, LocalAsk, LocalFault, Publish, Steps};
+use crate::wire::patience::within;
 use crate::wire::value::{Map, Value};
-use async_io::Timer;
-use smol::future::FutureExt;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -161,11 +160,7 @@ impl Master {
             if !steps.steps.is_empty() || steps.open == 0 {
                 return LocalAnswer::Steps(Box::new(fitting(steps)));
             }
-            let in_time = async { changed.recv().await.is_ok() }.or(async {
-                Timer::after(WAIT_TIME).await;
-                false
-            });
-            if !in_time.await {
+            if !matches!(within(WAIT_TIME, changed.recv()).await, Some(Ok(_))) {
                 return LocalAnswer::Steps(Box::new(steps));
             }
         }

@@ -12,6 +12,7 @@ use crate::wire::frame::Notice;
 use crate::wire::handshake::{self, Claim, HandshakeError, Reason, Trust, Verdict, Welcome};
 use crate::wire::link::{Link, LinkError, Transport};
 use crate::wire::message::{Answer, Ask};
+use crate::wire::patience::within;
 use crate::wire::seal::{self, random};
 use crate::wire::session::Session;
 use crate::wire::value::Map;
@@ -127,11 +128,8 @@ impl Channel {
         let up = self.up.borrow().clone().ok_or(AskError::Down)?;
         let on = up.link.ok_or(AskError::Down)?;
         let (frame, number) = up.session.borrow_mut().request(&cbor::encode(ask));
-        let answered = async { on.link.request(frame).await }.or(async {
-            Timer::after(PATIENCE).await;
-            Err(LinkError::Silent)
-        });
-        let reply = match answered.await {
+        let answered = within(PATIENCE, on.link.request(frame)).await;
+        let reply = match answered.unwrap_or(Err(LinkError::Silent)) {
             Ok(reply) => reply,
             Err(error @ LinkError::TooLong { .. }) => return Err(AskError::Link(error)),
             Err(error) => {
@@ -462,12 +460,8 @@ impl Pause {
 }
 
 async fn answered(link: &Rc<dyn Link>, frame: Vec<u8>, patience: Duration) -> Result<Vec<u8>, HandshakeError> {
-    let answer = async { link.request(frame).await.map_err(|_| HandshakeError::Malformed("answer")) };
-    let late = async {
-        Timer::after(patience).await;
-        Err(HandshakeError::Malformed("answer"))
-    };
-    answer.or(late).await
+    let answer = within(patience, link.request(frame)).await;
+    answer.and_then(Result::ok).ok_or(HandshakeError::Malformed("answer"))
 }
 
 fn waiting_for(reason: Reason, host: &str, fingerprint: &str) -> String {

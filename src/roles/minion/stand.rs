@@ -9,10 +9,10 @@ use super::channel::boot_time;
 use crate::exec::target::{self, Target};
 use crate::wire::cbor::Bytes;
 use crate::wire::message::{Answer, Ask, Job, Stand, Work};
+use crate::wire::patience::within;
 use crate::wire::publication;
 use crate::wire::value::Map;
 use async_io::Timer;
-use smol::future::FutureExt;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
@@ -133,12 +133,8 @@ impl Minion {
                 }
             };
             loop {
-                let frame = async { Some(subscription.next().await) }.or(async {
-                    // Another session may be with another master.
-                    Timer::after(Duration::from_secs(60)).await;
-                    None
-                });
-                match frame.await {
+                // Another session may be with another master.
+                match within(Duration::from_secs(60), subscription.next()).await {
                     Some(Ok(frame)) => {
                         if let Some(job) = self.read_publication(&frame, met.master) {
                             self.take(job);

@@ -10,10 +10,10 @@ use crate::exec::jobs::{Lock, Running};
 use crate::wire::cbor::{self, ByteString, Bytes};
 use crate::wire::link::LinkError;
 use crate::wire::message::{Answer, Ask, Job, Return};
+use crate::wire::patience::within;
 use crate::wire::seal::hash;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
-use smol::future::FutureExt;
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -143,15 +143,8 @@ impl Minion {
             cancelled: &AtomicBool::new(false),
         };
         let ret = execute(&world, &job);
-        let at_once = async {
-            let answer = self.channel.ask(&Ask::Return(Box::new(ret.clone()))).await;
-            matches!(answer, Ok(Answer::Done))
-        };
-        let late = async {
-            Timer::after(AT_ONCE).await;
-            false
-        };
-        if at_once.or(late).await {
+        let answer = within(AT_ONCE, self.channel.ask(&Ask::Return(Box::new(ret.clone())))).await;
+        if let Some(Ok(Answer::Done)) = answer {
             self.taken.borrow_mut().remove(&jid);
             return;
         }

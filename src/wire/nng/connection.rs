@@ -2,9 +2,9 @@
 
 use super::super::frame::FRAME_LIMIT;
 use super::super::link::{Link, LinkError, Local};
+use super::super::patience::within;
 use super::operation::Operation;
 use super::{Dial, Keepalive, broken, local_url, raise_limit, socket, start_dialer, unreachable};
-use async_io::Timer;
 use nng::options::Options;
 use nng::options::protocol::reqrep::ResendTime;
 use nng::{Context, Message, PipeEvent, Protocol, Socket};
@@ -67,12 +67,7 @@ impl Connection {
                 smol::unblock(move || start_dialer(&inner.socket, &url, keepalive, dial)).await?;
             }
         }
-        let connected = async { is_up.recv().await.is_ok() };
-        let late = async {
-            Timer::after(patience).await;
-            false
-        };
-        if connected.or(late).await {
+        if let Some(Ok(())) = within(patience, is_up.recv()).await {
             Ok(connection)
         } else {
             Err(LinkError::Unreachable(format!("nobody answers at {url}")))

@@ -1,13 +1,12 @@
 //! Listening: a rep0 socket, and a task for each context that waits for a request.
 
 use super::super::link::{Doors, LinkError, Peer, PipeId, Service};
+use super::super::patience::within;
 use super::operation::Operation;
 use super::{Keepalive, local_url, peer_uid, pipe_id, remote_address, set_mode, socket, start_listener, unreachable};
-use async_io::Timer;
 use nng::{Context, Error, Message, Pipe, PipeEvent, Protocol, Socket};
 use smol::LocalExecutor;
 use smol::channel::{Receiver, unbounded};
-use smol::future::FutureExt;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -185,12 +184,8 @@ impl Inner {
         let Some(reply) = self.service.clone().request(peer, frame).await else {
             return self.pipes.close(peer.pipe);
         };
-        let sent = async { operation.send(context, Message::from(&reply[..])).await.is_ok() };
-        let late = async {
-            Timer::after(SEND_TIME).await;
-            false
-        };
-        if !sent.or(late).await {
+        let sent = within(SEND_TIME, operation.send(context, Message::from(&reply[..]))).await;
+        if !matches!(sent, Some(Ok(()))) {
             self.pipes.close(peer.pipe);
         }
     }

@@ -1,6 +1,7 @@
 //! What has been shown of a job, and how the program ends with it.
 
 use super::{Published, doc, progress::Progress};
+use crate::exec::modules;
 use crate::roles::cli::exit::complain;
 use crate::roles::cli::salt::SaltLine;
 use crate::roles::cli::{Display, Exit, Trouble};
@@ -20,6 +21,8 @@ pub struct Shown<'a> {
     returned: usize,
     worst: i32,
     failed: Vec<String>,
+    /// Whether some minion does not have the function.
+    is_unknown: bool,
     not_connected: Vec<String>,
     silent: Vec<String>,
     /// Targets of a batch that was stopped before their turn came.
@@ -42,6 +45,7 @@ impl<'a> Shown<'a> {
             returned: 0,
             worst: 0,
             failed: Vec::new(),
+            is_unknown: false,
             not_connected: Vec::new(),
             silent: Vec::new(),
             cancelled: Vec::new(),
@@ -88,6 +92,7 @@ impl<'a> Shown<'a> {
         self.returned += 1;
         let retcode = i32::try_from(ret.retcode).unwrap_or(1);
         if retcode != 0 {
+            self.is_unknown |= ret.value.as_str() == Some(&format!("'{}' is not available.", ret.fun.to_text()));
             self.failed.push(id.to_owned());
             self.worst = self.worst.max(retcode.max(1));
         }
@@ -174,8 +179,20 @@ impl<'a> Shown<'a> {
             return Ok(Exit::Ok);
         }
         complain("ERROR: Minions returned with non-zero exit code");
+        if self.is_unknown {
+            self.hint();
+        }
         // A batch ends with the highest code of its minions, as in Salt.
         Ok(if self.is_batch && self.worst > 0 { Exit::Passed(self.worst) } else { Exit::Failed })
+    }
+
+    /// Says what may have been meant by a function that is not there.
+    fn hint(&self) {
+        let fun = self.line.words.get(1).map_or("", String::as_str);
+        let nearest = modules::nearest(fun);
+        if !nearest.is_empty() && modules::find(fun).is_none() {
+            complain(&format!("'{fun}': did you mean {}?", nearest.join(" or ")));
+        }
     }
 
     fn summary(&mut self) {
