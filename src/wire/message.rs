@@ -126,7 +126,7 @@ pub struct Batch {
 #[serde(rename_all = "snake_case")]
 pub enum BatchSize {
     Count(u64),
-    /// Of the targets that are connected, above 0.
+    /// Of the targets that are connected.
     Percent(f64),
 }
 

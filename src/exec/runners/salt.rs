@@ -96,6 +96,9 @@ impl Run for Execute {
             jid: self.jid,
             patience: self.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         })?;
+        if gathered.minions.is_empty() {
+            (ctx.say)("No minions matched the target. No command was sent, no jid was assigned.\n")?;
+        }
         let mut answers = gathered.by_minion();
         answers.sort_keys();
         Ok(answers.into())

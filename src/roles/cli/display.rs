@@ -48,11 +48,11 @@ impl Display {
                 To::File { path: path.clone(), file }
             }
         };
-        let terminal = matches!(to, To::Stdout) && io::stdout().is_terminal();
-        let wanted = config.at("color").is_none_or(Value::truthy);
+        let is_terminal = matches!(to, To::Stdout) && io::stdout().is_terminal();
+        let is_unwanted = config.at("color").is_some_and(|value| *value != Value::Null && !value.truthy());
         let colors = match () {
             () if output.force_color => Colors::On,
-            () if output.no_color || !wanted || !terminal => Colors::Off,
+            () if output.no_color || is_unwanted || !is_terminal => Colors::Off,
             () => Colors::On,
         };
         Ok(Display { opts: with_options(config, output), colors, to })

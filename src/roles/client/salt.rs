@@ -49,8 +49,12 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
     let mut publish = publish(line, &request);
     if line.salt.preview_target {
         let minions = expand(&client, &publish).await?;
+        let is_empty = minions.is_empty();
         display.show(&Value::list(minions), None, 0)?;
-        return Ok(Exit::Ok);
+        if is_empty {
+            complain("ERROR: No return received");
+        }
+        return Ok(if is_empty { Exit::NoReturn } else { Exit::Ok });
     }
     if let Some(count) = line.salt.subset {
         choose(&client, &mut publish, count).await?;
