@@ -117,10 +117,10 @@ async fn job(client: &Client, minion: &str) {
         panic!("{answer:?}");
     };
     let answer = client.ask(&LocalAsk::Wait { jid, seen: 0 }).await.expect("its outcome");
-    let LocalAnswer::Outcomes(outcomes) = answer else {
+    let LocalAnswer::Steps(steps) = answer else {
         panic!("{answer:?}");
     };
-    assert_eq!(outcomes.outcomes.len(), 1);
+    assert_eq!(steps.steps.len(), 1);
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -325,3 +325,64 @@ fn salt_says_what_is_wrong_before_anybody_is_asked() {
         assert!(ran.out.contains(stdout) && ran.err.contains(stderr), "{args:?}: {}{}", ran.out, ran.err);
     }
 }
+
+#[test]
+fn options_of_the_configuration_act_as_those_of_the_command_line() {
+    let mut fleet = Fleet::prepare(&["web1", "web2"], "auto_accept: True\nshow_jid: True\ncli_summary: True\n", "");
+    let more = "start_event_grains: [id]\nenable_legacy_startup_events: False\nprocess_count_max: 1\n";
+    let port = fleet.ret_port;
+    fleet.configure_minion("web1", port, &format!("{more}disable_modules: [cmd]\n"));
+    // A master with a port of its own, behind one that is not there.
+    fleet.configure_minion("web2", 1, more);
+    std::fs::create_dir(fleet.path("web2/conf/minion.d")).unwrap();
+    let masters = format!("master: ['127.0.0.1:1', '127.0.0.1:{port}']\n");
+    std::fs::write(fleet.path("web2/conf/minion.d/masters.conf"), masters).unwrap();
+    fleet.start_master();
+    let mut command = fleet.command("salt-run");
+    command.args(["state.event", "salt/minion/*/start", "count=1"]).stdout(Stdio::piped());
+    let mut watcher = command.spawn().unwrap();
+    wait_for("the start event", || {
+        fleet.start_minion("web1");
+        fleet.wait_connected(&["web1"]);
+        let heard = watcher.try_wait().unwrap();
+        if heard.is_none() {
+            fleet.kill("web1");
+        }
+        heard
+    });
+    let line = BufReader::new(watcher.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let data = parse_json(line.split_once('\t').unwrap().1).unwrap();
+    assert_eq!(data.at("grains").map(Value::to_json).as_deref(), Some(r#"{"id": "web1"}"#), "{data}");
+    let ran = fleet.salt(&["web1", "test.ping"]);
+    assert!(ran.out.starts_with("jid: ") && ran.out.contains("# of minions returned: 1"), "{}", ran.out);
+    let ran = fleet.salt(&["web1", "cmd.run", "echo"]);
+    assert!(ran.out.contains("'cmd.run' is not available."), "{}", ran.out);
+    fleet.start_minion("web2");
+    fleet.wait_connected(&["web2"]);
+    // One job at a time: the second begins when the first is over.
+    let log = fleet.path("log-of-jobs");
+    let command = format!("echo start >> {0}; sleep 0.5; echo end >> {0}", log.display());
+    let jids: Vec<String> = (0..2)
+        .map(|_| {
+            let ran = fleet.salt(&["--async", "web2", "cmd.run", &command]);
+            ran.out.trim().rsplit(' ').next().unwrap().to_owned()
+        })
+        .collect();
+    jids.iter().for_each(|jid| drop(fleet.wait_return(jid, "web2")));
+    assert_eq!(std::fs::read_to_string(log).unwrap(), "start\nend\nstart\nend\n");
+}
+
+#[test]
+fn no_more_minions_are_connected_than_the_master_may_have() {
+    let mut fleet = Fleet::prepare(&["web1", "web2"], "auto_accept: True\nmax_minions: 1\n", "");
+    fleet.start_master();
+    fleet.start_minion("web1");
+    fleet.wait_connected(&["web1"]);
+    fleet.start_minion("web2");
+    let log = fleet.path("log");
+    wait_for("web2 to be sent away", || {
+        std::fs::read_to_string(&log).ok().filter(|text| text.contains("as max_minions allows"))
+    });
+    assert_eq!(fleet.connected(), ["web1"]);
+    assert_eq!(fleet.salt(&["web1", "test.ping"]).code, 0);
+}

@@ -8,7 +8,7 @@ use super::cli::{Exit, exit, versions};
 use super::config::{Config, Role, Surroundings};
 use super::daemon::limits::allow_open_files;
 use super::minion::Minion;
-use super::minion::settings::Settings;
+use super::minion::settings::{Place, Settings};
 use crate::exec::grains;
 use crate::exec::host::Machine;
 use crate::keys::Identity;
@@ -181,8 +181,8 @@ fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> S
         pki_dir: folder.join("pki"),
         cachedir: folder,
         id,
-        masters: vec![line.master.clone()],
-        master_port: line.port,
+        masters: vec![Place { host: line.master.clone(), port: line.port }],
+        jobs_at_once: None,
         sock_dir: None,
         finger: None,
         acceptance_wait: Duration::from_secs(1),

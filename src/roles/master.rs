@@ -27,6 +27,7 @@ pub mod strangers;
 pub mod trust;
 
 use crate::exec::jid::Jid;
+use crate::exec::target::fnmatch::Pattern;
 use crate::keys::epoch::Epoch;
 use crate::keys::identity::SIGNATURE_BYTES;
 use crate::keys::store::{KeyStore, Stamp};
@@ -197,10 +198,19 @@ impl Master {
     /// Puts an event on the bus, and into the database where that is asked for.
     pub(crate) fn fire(&self, tag: impl Into<String>, data: Map) -> crate::wire::message::Numbered {
         let event = self.bus.fire(tag, data);
-        if self.settings.keep_events == Events::On {
+        if self.settings.keep_events == Events::On && self.is_kept(&event.tag) {
             self.database.save_event(event.tag.clone(), event.data.clone(), self.settings.id.clone());
         }
         event
+    }
+
+    /// Whether the lists of the configuration let an event into the database.
+    fn is_kept(&self, tag: &str) -> bool {
+        let named = |option: &str| {
+            let patterns = self.settings.opts.at(option).and_then(Value::as_list).filter(|list| !list.is_empty())?;
+            Some(patterns.iter().any(|pattern| Pattern::new(&pattern.to_text()).matches(tag)))
+        };
+        named("event_return_whitelist") != Some(false) && named("event_return_blacklist") != Some(true)
     }
 
     /// Begins a new epoch of publications. Minions learn of it with their next answer.

@@ -111,6 +111,8 @@ pub enum Reason {
     Rejected,
     /// Another instance with this key is alive.
     Duplicate,
+    /// The master has as many minions as it may.
+    Full,
 }
 
 /// What comes with a session.

@@ -39,7 +39,8 @@ pub struct DisplayError {
 impl Display {
     /// The display that the options ask for. A file is emptied now, unless it is to be added to.
     pub fn new(output: &Output, config: &Map) -> Result<Display, DisplayError> {
-        let to = match &output.out_file {
+        let by_config = config.str_at("output_file").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let to = match output.out_file.as_ref().or(by_config.as_ref()) {
             None => To::Stdout,
             Some(path) => {
                 let append = output.out_file_append;

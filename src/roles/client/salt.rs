@@ -42,6 +42,7 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
     if line.salt.output_diff {
         config.opts.insert("state_output_diff", true);
     }
+    let line = &with_defaults(line, &config);
     refuse_what_is_not_there(line)?;
     understand(&request, &config)?;
     let mut display = Display::new(&line.output, &config.opts)?;
@@ -82,6 +83,15 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
         return Ok(Exit::Ok);
     }
     follow(line, &options, &client, &job, display).await
+}
+
+/// The command line with what the configuration makes the rule.
+fn with_defaults(line: &SaltLine, config: &Config) -> SaltLine {
+    let mut line = line.clone();
+    line.salt.show_jid |= config.truth("show_jid");
+    line.salt.summary |= config.truth("cli_summary");
+    line.salt.hide_timeout |= !config.truth("show_timeout");
+    line
 }
 
 /// A job that the master has started.

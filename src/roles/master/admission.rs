@@ -105,6 +105,11 @@ impl Master {
             self.fire_auth("duplicate", &id, claimed.key, false);
             return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Duplicate }));
         }
+        if self.is_full(&id) {
+            log::warn!("'{id}' waits: as many minions are connected as max_minions allows");
+            self.fire_auth("full", &id, claimed.key, false);
+            return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Full }));
+        }
         // The admin may have changed their mind meanwhile.
         if self.decide_on(&claimed) != Decision::Accepted {
             return Some(claimed.wait(Wait { seconds: 1, reason: Reason::Pending }));
@@ -135,6 +140,11 @@ impl Master {
         }
         self.fire_auth("accept", &id, key, true);
         Some(m4)
+    }
+
+    fn is_full(&self, id: &Id) -> bool {
+        let (most, seats) = (self.settings.max_minions, self.seats.borrow());
+        most > 0 && !seats.is_connected(id) && seats.connected().count() >= most
     }
 
     /// True when another instance has this id and shows within [`PROBE_TIME`] that it lives.

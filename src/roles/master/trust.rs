@@ -176,6 +176,9 @@ impl Master {
     }
 
     pub fn fire_auth(&self, act: &str, id: &str, key: PublicKey, result: bool) {
+        if self.settings.opts.at("auth_events").is_some_and(|wanted| !wanted.truthy()) {
+            return;
+        }
         let data = Map::from_iter([
             ("act", Value::from(act)),
             ("id", Value::from(id)),

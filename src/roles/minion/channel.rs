@@ -194,8 +194,8 @@ impl Channel {
         let mut pause = Pause::new(self.settings.reconnect, self.settings.reconnect_max);
         loop {
             let host = self.settings.masters[turn % self.settings.masters.len()].clone();
-            match self.transport.connect(&host, self.settings.master_port).await {
-                Ok(link) => match self.live_on(link, &host).await {
+            match self.transport.connect(&host.host, host.port).await {
+                Ok(link) => match self.live_on(link, &host.host).await {
                     Served::Yes => pause.reset(),
                     Served::No => turn += 1,
                 },
@@ -213,9 +213,9 @@ impl Channel {
     pub async fn keep_once(self: &Rc<Self>) -> String {
         let mut why = String::new();
         for host in &self.settings.masters {
-            match self.transport.connect(host, self.settings.master_port).await {
+            match self.transport.connect(&host.host, host.port).await {
                 Ok(link) => {
-                    self.live_on(link, host).await;
+                    self.live_on(link, &host.host).await;
                     return format!("the master {host} has closed the connection: {}", self.last_said());
                 }
                 Err(error) => why = format!("the master {host} is not reached: {error}"),
@@ -468,6 +468,7 @@ fn waiting_for(reason: Reason, host: &str, fingerprint: &str) -> String {
     match reason {
         Reason::Pending => format!("the master {host} has not accepted this minion's key yet: {fingerprint}"),
         Reason::Rejected => format!("the master {host} has rejected this minion's key: {fingerprint}"),
+        Reason::Full => format!("the master {host} has as many minions as it may (max_minions)"),
         Reason::Duplicate => format!("another minion with the same key is connected to the master {host}"),
     }
 }

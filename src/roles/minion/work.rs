@@ -158,6 +158,10 @@ impl Minion {
     }
 
     async fn work(self: Rc<Self>, jid: Jid, job: Job, lock: Lock) {
+        let place = match &self.places {
+            Some(places) => Some(places.acquire().await),
+            None => None,
+        };
         let (background, jobs, of) = (self.background.borrow().clone(), self.jobs.clone(), jid.clone());
         let (started, job) = smol::unblock(move || {
             let started = worker::start(&background, &job, &lock);
@@ -185,6 +189,7 @@ impl Minion {
                 ret
             }
         };
+        drop(place);
         self.deliver(jid, ret).await;
     }
 
