@@ -153,6 +153,9 @@ fn a_runner_apart_answers_on_the_bus() {
     let mut shown = String::new();
     std::io::Read::read_to_string(watcher.stdout.as_mut().unwrap(), &mut shown).unwrap();
     let data = parse_json(shown.lines().next().unwrap().split_once('\t').unwrap().1).unwrap();
+    let kept = json(&runner(&fleet, &["jobs.lookup_jid", &data.at("jid").unwrap().to_text()]));
+    let answer = kept.as_map().unwrap().first().map(|(_, answer)| answer.clone());
+    assert_eq!(answer.as_ref(), data.at("return"), "it is kept like the return of a job");
     assert_eq!(data.at("fun"), Some(&Value::from("runner.test.arg")));
     assert_eq!(data.at("return").map(Value::to_json).as_deref(), Some(r#"{"args": ["a"], "kwargs": {"b": "c"}}"#));
 }

@@ -294,7 +294,7 @@ impl Run for ListJobs {
 }
 
 record! {
-    /// Lists the latest jobs.
+    /// Lists the latest jobs, each with its id as JID.
     ///
     ///   salt-run jobs.list_jobs_filter 50
     ///   salt-run jobs.list_jobs_filter 100 filter_find_job=False
@@ -323,11 +323,14 @@ impl Run for ListJobsFilter {
         let is_wanted = |load: &Map| !self.filter_find_job || load.str_at("fun") != Some("saltutil.find_job");
         let mut latest: Vec<_> = jobs.iter().rev().filter(|(_, load)| is_wanted(load)).take(count).collect();
         latest.reverse();
-        let shown: Map = latest
-            .into_iter()
-            .map(|(jid, load)| (jid.as_str(), described(jid, load, Detail::WithoutMinions)))
-            .collect();
-        Ok(with_outputter(shown.into(), self.outputter.as_deref()))
+        let shown = latest.into_iter().map(|(jid, load)| {
+            let mut job = described(jid, load, Detail::WithoutMinions);
+            let start = job.remove("StartTime");
+            job.insert("JID", jid.as_str());
+            job.insert("StartTime", start.unwrap_or_default());
+            Value::Map(job)
+        });
+        Ok(with_outputter(Value::List(shown.collect()), self.outputter.as_deref()))
     }
 }
 

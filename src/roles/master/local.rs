@@ -2,15 +2,20 @@
 
 use super::Master;
 use super::acl::Verb;
+use super::database::{Closes, Over};
+use super::publish::full_return;
+use crate::exec::jid::Jid;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};
-use crate::wire::message::{Event, Keep, LocalAnswer, LocalAsk, LocalFault, Publish, Steps};
+use crate::wire::message::{Event, Job, Keep, LocalAnswer, LocalAsk, LocalFault, Publish, Return, Steps};
 use crate::wire::patience::within;
 use crate::wire::value::{Map, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Where the local socket of a master is.
@@ -132,6 +137,9 @@ impl Master {
                 LocalAnswer::Done
             }
             LocalAsk::Fire(Event { tag, data }) => {
+                if let Some(jid) = run_of(&tag) {
+                    self.keep_run(jid, &data).await;
+                }
                 self.fire(tag, data);
                 LocalAnswer::Done
             }
@@ -166,6 +174,41 @@ impl Master {
         }
     }
 
+    /// Keeps what a runner has answered like the return of a job, so that it is found when nobody has waited for it.
+    async fn keep_run(&self, jid: Jid, data: &Map) {
+        if self.settings.opts.at("runner_returns").is_some_and(|wanted| !wanted.truthy()) {
+            return;
+        }
+        let field = |key: &str| data.at(key).cloned().unwrap_or_default();
+        let (id, success) = (self.settings.id.clone(), field("success").truthy());
+        let arg = data.at("fun_args").and_then(Value::as_list).unwrap_or_default().to_vec();
+        let job = Job {
+            jid: jid.as_str().to_owned(),
+            fun: field("fun"),
+            arg: arg.clone(),
+            tgt: id.as_str().into(),
+            tgt_type: "list".to_owned(),
+            user: field("user").to_text(),
+            ..Job::default()
+        };
+        let ret = Return {
+            jid: job.jid.clone(),
+            fun: job.fun.clone(),
+            fun_args: arg,
+            value: field("return"),
+            retcode: i64::from(!success),
+            success,
+            ..Return::default()
+        };
+        let full = full_return(&id, &ret);
+        let saved = self.database.save_job(job, vec![id.clone()], Vec::new()).await;
+        let valid = Arc::new(AtomicBool::new(true));
+        let returned = self.database.save_return(&id, ret, full, Over::Replaces, Closes::Yes, valid).await;
+        if let Err(error) = saved.and(returned) {
+            log::error!("what a runner has answered is not kept: {error}");
+        }
+    }
+
     fn forget_grains(&self, ids: &[String]) {
         let mut minions = self.minions.borrow_mut();
         for id in ids {
@@ -196,6 +239,11 @@ impl Master {
         }));
         LocalAnswer::Presence { accepted, connected, addresses }
     }
+}
+
+/// The run whose answer an event tells.
+fn run_of(tag: &str) -> Option<Jid> {
+    Jid::parse(tag.strip_prefix("salt/run/")?.strip_suffix("/ret")?).ok()
 }
 
 /// Cuts what does not fit in one message; the client asks for the rest.

@@ -250,7 +250,7 @@ enum Origin {
 }
 
 /// A return with the fields that Salt's events and job caches have.
-fn full_return(id: &str, ret: &Return) -> Map {
+pub(super) fn full_return(id: &str, ret: &Return) -> Map {
     let mut full = Map::from_iter([
         ("cmd", Value::from("_return")),
         ("id", Value::from(id)),
