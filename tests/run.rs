@@ -106,7 +106,8 @@ fn a_minion_tells_that_it_starts_where_it_is_asked_to() {
     });
     let lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
     for line in lines.take(2) {
-        let data = parse_json(line.unwrap().split_once('\t').unwrap().1).unwrap();
+        let event = parse_json(line.unwrap().split_once('\t').unwrap().1).unwrap();
+        let data = event.at("data").unwrap();
         assert!(["test.ping", "cmd.run"].contains(&data.at("fun").unwrap().to_text().as_str()), "{data}");
         assert_eq!(data.at("metadata").map(Value::to_json).as_deref(), Some(r#"{"a": 1}"#));
     }
@@ -238,6 +239,12 @@ fn a_call_without_the_daemon_has_a_session_of_its_own() {
         assert_eq!(call(&fleet, "web1", &["event.send", "my/tag", "{a: 1}", "--no-return-event"]).code, 0);
         watcher.try_wait().unwrap()
     });
+    let line = BufReader::new(watcher.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let event = parse_json(line.split_once('\t').unwrap().1).unwrap();
+    assert_eq!((event.at("id"), event.at("data").unwrap().at("a")), (Some(&"web1".into()), Some(&1.into())), "{event}");
+    for key in ["cmd", "pretag", "tag", "ts"] {
+        assert!(event.as_map().unwrap().contains(key), "{event} lacks {key}");
+    }
     assert_eq!(fleet.connected(), Vec::<String>::new(), "it takes no jobs");
     let ran = fleet.salt(&["web1", "test.ping"]);
     assert!(ran.out.contains("[Not connected]"), "{}", ran.out);

@@ -13,7 +13,7 @@ use crate::wire::patience::until;
 use crate::wire::session::SessionId;
 use crate::wire::value::{Map, Value};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A standing request is answered after about this long when there is nothing to do.
 const STAND_TIME: Duration = Duration::from_secs(30);
@@ -157,6 +157,7 @@ impl Master {
             }
             let mut data = event.data;
             data.insert("cmd", "_minion_event");
+            data.insert("ts", unix_time());
             data.insert("id", id.as_ref());
             data.insert("tag", event.tag.as_str());
             self.fire(event.tag, data);
@@ -183,6 +184,11 @@ impl Master {
         self.fire(format!("minion/refresh/{id}"), refreshed);
         Answer::Done
     }
+}
+
+/// Seconds since 1970.
+pub(super) fn unix_time() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// A minion speaks for itself alone: below `salt/` only where its own id stands in the tag, and never in the place of

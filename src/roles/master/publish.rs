@@ -2,6 +2,7 @@
 
 use super::Master;
 use super::database::{self, Archive, Closes, Over};
+use super::door::unix_time;
 use super::jobs::{Ended, Id, Received, Way};
 use super::seats::Poke;
 use crate::exec::jid::Jid;
@@ -154,6 +155,10 @@ impl Master {
         } else {
             if received == Received::Late {
                 full.insert("late", true);
+            }
+            full.insert("ts", unix_time());
+            if let Some(user) = self.jobs.borrow().user_of(&ret.jid) {
+                full.insert("user", user);
             }
             let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
             self.turn_batches();

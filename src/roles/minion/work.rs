@@ -112,7 +112,8 @@ impl Minion {
         if let Some(metadata) = &job.metadata {
             data.insert("metadata", metadata.clone());
         }
-        self.fire(&format!("salt/job/{}/start/{}", job.jid, self.id), data);
+        let event = Map::from_iter([("data", Value::from(data)), ("pretag", Value::Null)]);
+        self.fire(&format!("salt/job/{}/start/{}", job.jid, self.id), event);
     }
 
     /// What is written down of a job before it begins.
