@@ -14,7 +14,7 @@
 use super::batch::{Stopped, Turns, Verdict};
 use crate::wire::message::{EndState, Job, Outcome, Return, Step, Steps};
 use smol::channel::{Receiver, Sender, bounded};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -124,6 +124,8 @@ pub struct Jobs {
     records: HashMap<String, Record>,
     /// The jobs of each minion that have no outcome for it.
     by_minion: HashMap<Id, HashSet<String>>,
+    /// The records that are batches, so that nobody has to look for them among all the others.
+    batches: BTreeSet<String>,
     /// When the last one began.
     last: Option<Instant>,
 }
@@ -169,6 +171,7 @@ impl Jobs {
         record.open = targets.len();
         record.finished = targets.is_empty().then_some(now);
         record.batch = Some(Turns::new(batch, targets));
+        self.batches.insert(job.jid.clone());
     }
 
     /// Takes up a batch of an earlier run of the master. `started` had their turn before, so many seconds ago.
@@ -194,8 +197,10 @@ impl Jobs {
     /// second for those that say nothing.
     pub fn turn(&mut self, is_connected: impl Fn(&Id) -> bool, now: Instant) -> Turned {
         let mut turned = Turned::default();
-        let batches = self.records.iter_mut().filter(|(_, record)| record.batch.is_some());
-        for (jid, record) in batches {
+        for jid in &self.batches {
+            let Some(record) = self.records.get_mut(jid) else {
+                continue;
+            };
             let (started, ended) = record.turn(&is_connected, now);
             for id in &started {
                 self.by_minion.entry(id.clone()).or_default().insert(jid.clone());
@@ -257,7 +262,8 @@ impl Jobs {
 
     /// True while some target has no outcome.
     pub fn any_open(&self) -> bool {
-        !self.by_minion.is_empty() || self.records.values().any(|record| record.batch.is_some() && record.open > 0)
+        let is_open = |jid: &String| self.records.get(jid).is_some_and(|record| record.open > 0);
+        !self.by_minion.is_empty() || self.batches.iter().any(is_open)
     }
 
     /// A minion stands: `taken` are the jobs that it has taken. With `first` it is a new session, in which what it does
@@ -360,6 +366,8 @@ impl Jobs {
             record.waiting.retain(|waiting| !waiting.is_closed());
             record.finished.is_none_or(|at| now - at < KEEP_FINISHED || !record.waiting.is_empty())
         });
+        let records = &self.records;
+        self.batches.retain(|jid| records.contains_key(jid));
         ended
     }
 
