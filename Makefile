@@ -1,12 +1,15 @@
 # Short names for what packaging/*.sh and cargo do.
 
 PREFIX = /usr/local
+SYSCONFDIR = /etc
 DESTDIR =
+BIN = $(DESTDIR)$(PREFIX)/bin
+SHARE = $(DESTDIR)$(PREFIX)/share
 SEEDS = 50
 MINUTES = 10
 HALITE = $(shell find target -maxdepth 3 -type f -path '*release/halite' 2>/dev/null | head -n 1)
 
-.PHONY: demo test build bench chaos soak install
+.PHONY: demo test build bench chaos soak generate install
 
 demo:
 	sh packaging/demo.sh
@@ -28,8 +31,24 @@ chaos:
 soak:
 	. packaging/env.sh && prepare && HALITE_SOAK_MINUTES=$(MINUTES) cargo test --test tests soak -- --nocapture
 
-# The one file and its links, as `make install DESTDIR= PREFIX=/usr`.
+# What is made from the declarations and kept in the repository; a test says when it is stale.
+generate:
+	. packaging/env.sh && prepare && cargo run --quiet -- generate completions packaging/completions && \
+		cargo run --quiet -- generate config packaging/etc && \
+		cargo run --quiet -- generate man packaging/man && \
+		cargo run --quiet -- generate reference docs/reference
+
+# The one file and its links, as `make install DESTDIR= PREFIX=/usr`; beside them manual pages, completions, and sample
+# files of the configuration where there are none yet.
 install: build
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 0755 $(HALITE) $(DESTDIR)$(PREFIX)/bin/halite
-	cd $(DESTDIR)$(PREFIX)/bin && ./halite install .
+	install -d $(BIN) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
+		$(SHARE)/fish/vendor_completions.d $(DESTDIR)$(SYSCONFDIR)/salt
+	install -m 0755 $(HALITE) $(BIN)/halite
+	cd $(BIN) && ./halite install .
+	install -m 0644 packaging/man/*.1 $(SHARE)/man/man1
+	install -m 0644 packaging/completions/bash/* $(SHARE)/bash-completion/completions
+	install -m 0644 packaging/completions/zsh/* $(SHARE)/zsh/site-functions
+	install -m 0644 packaging/completions/fish/* $(SHARE)/fish/vendor_completions.d
+	for file in master minion; do \
+		[ -e $(DESTDIR)$(SYSCONFDIR)/salt/$$file ] || \
+		install -m 0644 packaging/etc/$$file $(DESTDIR)$(SYSCONFDIR)/salt/$$file; done

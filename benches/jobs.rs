@@ -5,6 +5,7 @@
 //! master and minion use.
 
 use halite::roles::client::Client;
+use halite::roles::client::gather::{FIRST_MS, Gather, Gathered};
 use halite::wire::link::{Link, Local, Peer, PipeId, Service};
 use halite::wire::message::{LocalAnswer, LocalAsk, Publish};
 use halite::wire::nng::{Connection, Keepalive, Server};
@@ -110,17 +111,23 @@ async fn jobs_in_flight(client: &Rc<Client>, minion: &str) -> f64 {
 }
 
 async fn job(client: &Client, minion: &str) {
-    let publish =
-        Publish { fun: "test.ping".into(), tgt: minion.into(), tgt_type: "glob".to_owned(), ..Publish::default() };
+    let publish = Publish {
+        fun: "test.ping".into(),
+        tgt: minion.into(),
+        tgt_type: "glob".to_owned(),
+        wait_ms: FIRST_MS,
+        ..Publish::default()
+    };
     let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.expect("a job");
-    let LocalAnswer::Published { jid, .. } = answer else {
+    let LocalAnswer::Published { jid, minions, absent, steps } = answer else {
         panic!("{answer:?}");
     };
-    let answer = client.ask(&LocalAsk::Wait { jid, seen: 0 }).await.expect("its outcome");
-    let LocalAnswer::Steps(steps) = answer else {
-        panic!("{answer:?}");
-    };
-    assert_eq!(steps.steps.len(), 1);
+    let mut gather = Gather::new(client, &jid, &minions, &absent, *steps, Duration::from_secs(10));
+    let mut returned = 0;
+    while let Gathered::Outcome(outcome) = gather.next().await.expect("its outcome") {
+        returned += usize::from(outcome.ret.is_some());
+    }
+    assert_eq!(returned, 1);
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

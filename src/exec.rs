@@ -2,7 +2,9 @@
 //! a function may touch arrives in [`Ctx`].
 
 pub mod context;
+pub mod digest;
 pub mod fault;
+pub mod fileserver;
 pub mod function;
 pub mod grains;
 pub mod host;
@@ -15,6 +17,7 @@ pub mod regex;
 pub mod renderers;
 pub mod runners;
 pub mod target;
+pub mod templates;
 
 pub use context::{Call, Ctx, Master, NoMaster};
 pub use fault::{Fault, Reply, Returned};

@@ -6,6 +6,7 @@ pub mod client;
 pub mod config;
 pub mod daemon;
 pub mod fleet;
+pub mod generate;
 pub mod key;
 pub mod logging;
 pub mod master;
@@ -27,6 +28,7 @@ pub const APPLETS: &[Applet] = &[
     Applet { name: "fleet", about: "many minions on this host, to try a master with", run: fleet::run },
     Applet { name: "salt", about: "run functions on minions and show what they answer", run: client::salt::run },
     Applet { name: "salt-call", about: "run a function on this minion and show its answer", run: call::run },
+    Applet { name: "salt-cp", about: "copy files of this host to minions", run: client::cp::run },
     Applet { name: "salt-key", about: "show, accept, reject and delete the keys of minions", run: key::run },
     Applet {
         name: "salt-master",
@@ -41,8 +43,24 @@ pub const APPLETS: &[Applet] = &[
     },
 ];
 
+/// What the file does under its own name.
+pub struct Verb {
+    pub usage: &'static str,
+    pub about: &'static str,
+}
+
+pub const VERBS: &[Verb] = &[
+    Verb { usage: "PROGRAM [ARGUMENT ...]", about: "run a program" },
+    Verb { usage: "--list", about: "name the programs" },
+    Verb { usage: "install FOLDER", about: "put the file and a link for each program into a folder" },
+    Verb {
+        usage: "generate KIND FOLDER",
+        about: "write completions, config (samples), man or reference into a folder",
+    },
+];
+
 /// Programs of Salt that this version lacks.
-const LACKING: [&str; 7] = ["salt-api", "salt-cloud", "salt-cp", "salt-proxy", "salt-ssh", "salt-syndic", "spm"];
+const LACKING: [&str; 6] = ["salt-api", "salt-cloud", "salt-proxy", "salt-ssh", "salt-syndic", "spm"];
 
 /// The program of a name.
 pub fn find(name: &str) -> Option<&'static Applet> {
@@ -66,6 +84,7 @@ pub fn run(called: &str, args: &[String]) -> u8 {
         [flag, ..] if flag == "--version" => show(&cli::versions::line("halite")),
         [flag, ..] if flag == "--list" => show(&list()),
         [verb, folder] if verb == "install" => install(folder),
+        [verb, rest @ ..] if verb == "generate" => generate::run(rest),
         [verb, ..] if verb == "install" => fail(Exit::Usage, "halite: error: install takes one folder\n"),
         [name, rest @ ..] => match find(name) {
             Some(applet) => (applet.run)(rest),
@@ -78,10 +97,12 @@ pub fn run(called: &str, args: &[String]) -> u8 {
 }
 
 fn usage() -> String {
-    "Usage: halite PROGRAM [ARGUMENT ...]    run a program\n\
-     \x20      halite --list                     name the programs\n\
-     \x20      halite install FOLDER             put the file and a link for each program into a folder\n"
-        .to_owned()
+    let mut out = String::new();
+    for (at, verb) in VERBS.iter().enumerate() {
+        let start = if at == 0 { "Usage:" } else { "" };
+        out.push_str(&format!("{start:<7}halite {:<23} {}\n", verb.usage, verb.about));
+    }
+    out
 }
 
 fn list() -> String {

@@ -8,7 +8,7 @@ use crate::firewall::Firewall;
 use crate::fleet::{Fleet, free_port, wait_for};
 use crate::proxy::Proxy;
 use halite::roles::client::Client;
-use halite::roles::client::gather::{Gather, Gathered};
+use halite::roles::client::gather::{FIRST_MS, Gather, Gathered};
 use halite::roles::master::database::Archive;
 use halite::wire::message::{EndState, LocalAnswer, LocalAsk, Outcome, Publish};
 use halite::wire::value::Value;
@@ -182,8 +182,14 @@ impl Field {
             Work::Write => ("cmd.run", vec![Value::from(self.command().1)]),
             Work::Ping => ("test.ping", Vec::new()),
         };
-        let publish =
-            Publish { fun: fun.into(), arg, tgt: target.into(), tgt_type: "glob".to_owned(), ..Publish::default() };
+        let publish = Publish {
+            fun: fun.into(),
+            arg,
+            tgt: target.into(),
+            tgt_type: "glob".to_owned(),
+            wait_ms: FIRST_MS,
+            ..Publish::default()
+        };
         let folder = self.fleet.path("run");
         thread::spawn(move || smol::block_on(run_client(&folder, publish)))
     }
@@ -422,11 +428,11 @@ async fn run_client(folder: &Path, publish: Publish) -> Told {
     let told_so = async {
         let client = Client::connect(folder).await.map_err(|error| error.to_string())?;
         let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.map_err(|error| error.to_string())?;
-        let LocalAnswer::Published { jid, minions, absent } = answer else {
+        let LocalAnswer::Published { jid, minions, absent, steps } = answer else {
             return Err(format!("{answer:?}"));
         };
         told.jid = Some(jid.clone());
-        let mut gather = Gather::new(&client, &jid, &minions, &absent, Duration::from_secs(5));
+        let mut gather = Gather::new(&client, &jid, &minions, &absent, *steps, Duration::from_secs(5));
         loop {
             match gather.next().await.map_err(|error| error.to_string())? {
                 Gathered::Outcome(outcome) => told.outcomes.push(*outcome),

@@ -4,8 +4,12 @@
 mod batch;
 /// Something is killed or cut at any moment, and no job is lost or run twice.
 mod chaos;
+/// Command lines, right and wrong, and what comes back.
+mod commands;
 /// How the daemons start, what they tell, how they end.
 mod daemon;
+/// Files between master and minion.
+mod files;
 /// A network whose packets can be dropped.
 mod firewall;
 /// Real masters and minions, for the others to use.
@@ -14,10 +18,14 @@ mod fleet;
 mod fleet_size;
 /// No decoder panics, whatever the bytes.
 mod fuzz_seeds;
+/// The guide, command by command.
+mod guide;
 /// From the command to every target's end.
 mod jobs;
 /// Who may import whom.
 mod layers;
+/// What packages ship beside the file.
+mod packaging;
 /// The binary as users meet it.
 mod programs;
 /// A network that can be cut.
@@ -32,3 +40,5 @@ mod secrecy;
 mod soak;
 /// Peers that mean no good, or of which there are two.
 mod strangers;
+/// What a user types and what comes back, as text.
+mod transcript;

@@ -4,7 +4,7 @@ use crate::firewall::Firewall;
 use crate::fleet::{Fleet, wait_for};
 use crate::proxy::Proxy;
 use halite::roles::client::Client;
-use halite::roles::client::gather::{Gather, Gathered};
+use halite::roles::client::gather::{FIRST_MS, Gather, Gathered};
 use halite::wire::message::{LocalAnswer, LocalAsk, Publish};
 use smol::LocalExecutor;
 use std::collections::VecDeque;
@@ -117,15 +117,20 @@ fn goodput(folder: &Path) -> usize {
 async fn ping_until(client: Rc<Client>, end: Instant) -> usize {
     let mut done = 0;
     while Instant::now() < end {
-        let ping =
-            Publish { fun: "test.ping".into(), tgt: "web1".into(), tgt_type: "glob".to_owned(), ..Publish::default() };
-        let LocalAnswer::Published { jid, minions, absent } =
+        let ping = Publish {
+            fun: "test.ping".into(),
+            tgt: "web1".into(),
+            tgt_type: "glob".to_owned(),
+            wait_ms: FIRST_MS,
+            ..Publish::default()
+        };
+        let LocalAnswer::Published { jid, minions, absent, steps } =
             client.ask(&LocalAsk::Publish(Box::new(ping))).await.unwrap()
         else {
             panic!("not published");
         };
         assert!(absent.is_empty(), "the honest minion is gone");
-        let mut gather = Gather::new(&client, &jid, &minions, &absent, Duration::from_secs(10));
+        let mut gather = Gather::new(&client, &jid, &minions, &absent, *steps, Duration::from_secs(10));
         while !matches!(gather.next().await.unwrap(), Gathered::All) {}
         done += 1;
     }

@@ -1,6 +1,7 @@
 //! Everything that a function may touch.
 
 use super::Fault;
+use super::fileserver::{Files, LocalFiles};
 use super::host::Host;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -33,6 +34,14 @@ impl Ctx<'_> {
 
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Where this node's files come from: its own `file_roots` with `file_client: local`, else the master.
+    pub fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
+        match self.opts.str_at("file_client") {
+            Some("local") => Ok(Box::new(LocalFiles::new(self.opts)?)),
+            _ => self.master.files(),
+        }
     }
 
     /// An option of the configuration.
@@ -100,6 +109,10 @@ pub trait Master: Sync {
     /// Asks the daemon of this minion to do something that only it can (`refresh`, `reload`): the name of the local
     /// event and its data.
     fn tell_minion(&self, tag: &str, data: Map) -> Result<(), Fault>;
+    /// The master's file server.
+    fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
+        Err(Fault::execution("no master: its files cannot be reached from here"))
+    }
 }
 
 /// For `salt-call --local` and tests: there is no master.

@@ -11,6 +11,7 @@ mod files;
 mod machine;
 mod process;
 mod read_only;
+pub mod web;
 
 pub use child::{adopt, keep_open};
 pub use machine::Machine;
@@ -29,8 +30,14 @@ pub trait Host: Sync {
     /// Runs a command that only asks; a read-only host allows it.
     fn query(&self, command: &Command) -> io::Result<Finished>;
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// Opens a file, for what may be too long to be read whole.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read>>;
     /// Replaces a file whole: written beside it, owned and moded, then renamed. Never seen half-written.
     fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()>;
+    /// Adds to the end of a file, which is made where it is missing.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Moves a whole file of Halite's own (from its cache) where it belongs, as [`write`](Host::write) would put it.
+    fn place(&self, from: &Path, path: &Path, attributes: Attributes) -> io::Result<()>;
     /// Without following a link at the end of the path.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
     /// The names in a folder, sorted.
@@ -51,6 +58,8 @@ pub trait Host: Sync {
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()>;
     /// The addresses of its network interfaces.
     fn addresses(&self) -> io::Result<Vec<Address>>;
+    /// Asks a web server; the body of a success is written as it comes.
+    fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response>;
 }
 
 /// An address of a network interface.

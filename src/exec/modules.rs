@@ -21,8 +21,10 @@
 
 pub mod cmd;
 mod config;
+mod cp;
 mod event;
 mod grains;
+mod key;
 mod saltutil;
 mod sys;
 mod test;
@@ -34,8 +36,17 @@ use crate::wire::record::{ArgumentError, Arguments, Record};
 use crate::wire::value::Value;
 
 /// Every module, sorted by name.
-pub const MODULES: &[&Module] =
-    &[&cmd::MODULE, &config::MODULE, &event::MODULE, &grains::MODULE, &saltutil::MODULE, &sys::MODULE, &test::MODULE];
+pub const MODULES: &[&Module] = &[
+    &cmd::MODULE,
+    &config::MODULE,
+    &cp::MODULE,
+    &event::MODULE,
+    &grains::MODULE,
+    &key::MODULE,
+    &saltutil::MODULE,
+    &sys::MODULE,
+    &test::MODULE,
+];
 
 /// The functions under one name.
 pub type Module = function::Module<RunFn>;

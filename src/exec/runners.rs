@@ -10,6 +10,7 @@ mod config;
 mod doc;
 mod error;
 mod event;
+mod fileserver;
 pub mod fleet;
 mod jobs;
 mod manage;
@@ -34,6 +35,7 @@ pub const RUNNERS: &[&Module] = &[
     &doc::MODULE,
     &error::MODULE,
     &event::MODULE,
+    &fileserver::MODULE,
     &jobs::MODULE,
     &manage::MODULE,
     &matching::MODULE,

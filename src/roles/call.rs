@@ -9,8 +9,8 @@ use super::cli::arguments::Called;
 use super::cli::display::DisplayError;
 use super::cli::exit::{complain, print};
 use super::cli::salt_call::SaltCallLine;
-use super::cli::{Display, Exit, Trouble};
-use super::config::id::Names;
+use super::cli::{Display, Exit, Trouble, account};
+use super::config::id::{self, Names};
 use super::config::{Config, KeepId, Role, Surroundings};
 use super::minion::execute::{World, reply};
 use super::minion::local::{MinionAsk, MinionSocket};
@@ -44,6 +44,9 @@ pub fn run(args: &[String]) -> u8 {
 
 fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     let called = line.call()?;
+    if let Some(name) = &line.call.run_as {
+        account::act_as(name, "--priv")?;
+    }
     let config = configured(line)?;
     let Some(called) = called.filter(|_| !line.call.doc) else {
         return documented(line, &config.opts);
@@ -97,7 +100,9 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
 fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
     let around = Surroundings::of_process(line.common.config_dir.clone());
     let mut config = Config::load(Role::Minion, &around)?;
-    super::cli::account::act_as(line.call.run_as.as_deref(), config.text("user"))?;
+    if line.call.run_as.is_none() {
+        account::act_as_configured(config.text("user"))?;
+    }
     super::logging::start(&config, &line.logging);
     let call = &line.call;
     let path =
@@ -107,6 +112,7 @@ fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
         config.opts.insert("local", true);
     }
     if let Some(id) = &call.id {
+        id::check(id).map_err(|wrong| Trouble::new(Exit::Usage, format!("--id: {wrong}")))?;
         config.opts.insert("id", id.as_str());
     }
     if let Some(master) = &call.master {

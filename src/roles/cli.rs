@@ -14,6 +14,7 @@ pub mod line;
 pub mod options;
 pub mod salt;
 pub mod salt_call;
+pub mod salt_cp;
 pub mod salt_daemon;
 pub mod salt_key;
 pub mod salt_run;
@@ -25,6 +26,17 @@ pub use display::Display;
 pub use exit::Exit;
 pub use line::{Group, Line, Program, group};
 pub use trouble::Trouble;
+
+/// Every program whose command line is declared here, sorted by name.
+pub const PROGRAMS: [&Program; 7] = [
+    &salt::PROGRAM,
+    &salt_call::PROGRAM,
+    &salt_cp::PROGRAM,
+    &salt_key::PROGRAM,
+    &salt_daemon::MASTER,
+    &salt_daemon::MINION,
+    &salt_run::PROGRAM,
+];
 
 /// The version as `--version` says it, without the program's name.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-halite");

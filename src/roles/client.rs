@@ -1,6 +1,7 @@
-//! Programs that ask the master on its own host: `salt`, `salt-run` and the key tool, over `master.ipc`.
+//! Programs that ask the master on its own host: `salt`, `salt-cp`, `salt-run` and the key tool, over `master.ipc`.
 
 mod archive;
+pub mod cp;
 mod fleet;
 pub mod gather;
 pub mod run;
@@ -47,8 +48,12 @@ pub enum ClientError {
 impl std::fmt::Display for ClientError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            ClientError::NoMaster { path, error } => {
-                write!(f, "the salt-master is not running, or you may not reach it ({}: {error})", path.display())
+            ClientError::NoMaster { path, .. } if !path.exists() => {
+                let path = path.display();
+                write!(f, "the salt-master is not running: {path} is missing (--config-dir names another master)")
+            }
+            ClientError::NoMaster { error, .. } => {
+                write!(f, "the salt-master is not running, or you may not reach it: {error}")
             }
             ClientError::Refused { message, .. } => f.write_str(message),
             ClientError::Malformed(why) => write!(f, "the master answers in another version: {why}"),
@@ -88,7 +93,7 @@ fn configured(common: &Common, logging: &Logging, account: Account) -> Result<(C
     let config = Config::load(Role::Master, &around)?;
     let options = config.master()?;
     if account == Account::Masters {
-        super::cli::account::act_as(None, &options.common.user)?;
+        super::cli::account::act_as_configured(&options.common.user)?;
     }
     super::logging::start(&config, logging);
     Ok((config, options))

@@ -130,7 +130,7 @@ impl Start {
     /// begins. There must be no thread yet: a thread would keep the rights.
     pub fn settle(&self, config: &Config, common: &CommonOptions, life: &mut Life) -> Result<(), Failure> {
         umask(Mode::from_raw_mode(0o022));
-        let account = privileges::account(&common.user)?;
+        let account = privileges::account(&common.user, "the option 'user'")?;
         let mut warnings = environment::prepare(config, common, account.as_ref())?;
         let supervised = self.origin.stage == Stage::Supervised;
         if !supervised {

@@ -70,7 +70,8 @@ pub fn run(args: &[String]) -> u8 {
             return Exit::Ok.code();
         }
         Err(early) => {
-            exit::complain(&format!("halite fleet: error: {}", early.output.trim_end()));
+            let words: Vec<&str> = early.output.split_whitespace().collect();
+            exit::complain(&format!("halite fleet: error: {}", words.join(" ")));
             return Exit::Usage.code();
         }
     };
@@ -191,6 +192,7 @@ fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> S
         reconnect_max: Duration::from_secs(1),
         auth_timeout: Duration::from_secs(60),
         reauth_delay: Duration::from_secs(1),
+        file_patience: Duration::from_secs(60),
         startup_delay: Duration::ZERO,
         ping_interval: Duration::ZERO,
         max_event_size: 1 << 20,

@@ -86,7 +86,6 @@ impl SaltKey<'_> {
         }
     }
 
-    /// Where several verbs are given, the first in this order counts, as in Salt.
     fn verb(&mut self, line: &KeyLine) -> Result<Exit, Trouble> {
         let actions = &line.actions;
         if line.making.gen_keys.is_some() {
@@ -140,23 +139,24 @@ impl SaltKey<'_> {
 
     fn print(&mut self, pattern: &str) -> Result<Exit, Trouble> {
         let found = Match::of(&self.store, pattern)?;
-        let keys = self.each(&found, |key| key.to_pem().trim_end().to_owned())?;
-        self.show(keys)
+        let (keys, exit) = self.each(&found, |key| key.to_pem().trim_end().to_owned());
+        self.show_matching(pattern, keys, exit)
     }
 
     fn finger(&mut self, pattern: &str) -> Result<Exit, Trouble> {
         let found = Match::of(&self.store, pattern)?;
-        let mut keys = self.each(&found, |key| key.fingerprint())?;
+        let (mut keys, exit) = self.each(&found, |key| key.fingerprint());
         let own = self.own_keys(pattern);
         if !own.is_empty() {
             keys.insert("local", own);
         }
-        self.show(keys)
+        self.show_matching(pattern, keys, exit)
     }
 
-    /// Something of each key that matches. A file that holds no key is told, and the others are shown.
-    fn each(&self, found: &Match, what: impl Fn(PublicKey) -> String) -> Result<Map, Trouble> {
-        let mut all = Map::new();
+    /// Something of each key that matches. A file that holds no key is told, also by the exit code, and the others are
+    /// shown.
+    fn each(&self, found: &Match, what: impl Fn(PublicKey) -> String) -> (Map, Exit) {
+        let (mut all, mut exit) = (Map::new(), Exit::Ok);
         for (standing, ids) in &found.groups {
             let mut group = Map::new();
             for id in ids {
@@ -164,12 +164,25 @@ impl SaltKey<'_> {
                     Ok(key) => {
                         group.insert(id, what(key));
                     }
-                    Err(error) => self.complain(&error.to_string()),
+                    Err(error) => {
+                        self.complain(&error.to_string());
+                        exit = exit_for(&error);
+                    }
                 }
             }
             all.insert(standing.folder(), group);
         }
-        Ok(all)
+        (all, exit)
+    }
+
+    /// Shows keys that a pattern has found; where it has found none, that.
+    fn show_matching(&mut self, pattern: &str, keys: Map, exit: Exit) -> Result<Exit, Trouble> {
+        if keys.is_empty() && pattern != "*" {
+            self.display.say(&format!("The key glob '{pattern}' does not match any keys.\n"));
+            return Ok(exit);
+        }
+        self.show(keys)?;
+        Ok(exit)
     }
 
     /// The fingerprints of the master's own key files. That of a private key is its public half's, so that both lines
@@ -248,7 +261,11 @@ fn run_line(line: &KeyLine) -> Exit {
         Ok(options) => options,
         Err(error) => return fail(&error.to_string(), Exit::Configuration),
     };
-    if let Err(trouble) = account::act_as(line.actions.user.as_deref(), &options.common.user) {
+    let changed = match &line.actions.user {
+        Some(name) => account::act_as(name, "--user"),
+        None => account::act_as_configured(&options.common.user),
+    };
+    if let Err(trouble) = changed {
         return trouble.report("salt-key");
     }
     logging::start_with_file(&config, &line.logging, &options.common.log);

@@ -3,7 +3,8 @@
 //! One thread runs everything that decides ([`Master`]); beside it signatures have a small pool, the database a writer
 //! and publications a sender. The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`]
 //! decide who may have a session, [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows
-//! their states and [`batches`] gives those of a batch their turns, [`database`] keeps them, [`bus`] tells everybody, [`local`] serves the programs of this host.
+//! their states and [`batches`] gives those of a batch their turns, [`database`] keeps them, [`bus`] tells everybody,
+//! [`files`] gives files, [`local`] serves the programs of this host.
 
 pub mod acl;
 mod admission;
@@ -13,6 +14,7 @@ mod batches;
 pub mod bus;
 pub mod database;
 mod door;
+mod files;
 pub mod jobs;
 mod keyfile;
 pub mod local;
@@ -41,6 +43,7 @@ use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use bus::Bus;
 use database::{Archive, Database};
+use files::FileDesk;
 use jobs::{Id, Jobs};
 use pieces::Pieces;
 use pool::{Crowd, Pool};
@@ -58,6 +61,7 @@ use trust::Waiting;
 
 /// A master, running.
 pub struct Master {
+    executor: Rc<LocalExecutor<'static>>,
     settings: Settings,
     identity: Identity,
     /// The signing key's word for our key, where there is one.
@@ -81,6 +85,7 @@ pub struct Master {
     jobs: RefCell<Jobs>,
     /// Long returns under way.
     pieces: RefCell<Pieces>,
+    files: FileDesk,
     database: Database,
     bus: Bus,
     publisher: Publisher,
@@ -115,10 +120,11 @@ pub struct Running {
 impl Master {
     /// Opens the sockets and begins to serve. The executor must run on.
     pub fn start(executor: &Rc<LocalExecutor<'static>>, settings: Settings) -> Result<Running, String> {
-        let master = Rc::new(Master::prepare(settings)?);
+        let master = Rc::new(Master::prepare(executor.clone(), settings)?);
         master.restore()?;
         let address = SocketAddr::new(master.settings.interface, master.settings.ret_port);
-        let door = Rc::new(Server::tcp(executor, address, master.settings.keepalive, master.clone()).map_err(text)?);
+        let door = Server::tcp(executor, address, master.settings.keepalive, master.clone());
+        let door = Rc::new(door.map_err(|error| format!("{error} (options 'interface' and 'ret_port')"))?);
         let _ = master.door.set(door.clone());
         let local_door = Rc::new(local::LocalDoor::new(master.clone()));
         // Everybody may connect: what they may ask is for publisher_acl.
@@ -126,11 +132,12 @@ impl Master {
             Server::local(executor, &local::path_in(&master.settings.sock_dir), 0o666, local_door).map_err(text)?;
         executor.spawn(master.clone().tick()).detach();
         executor.spawn(master.clone().maintain()).detach();
+        executor.spawn(master.clone().watch_files()).detach();
         log::info!("master '{}' serves {address} and {}", master.settings.id, master.settings.publish_port);
         Ok(Running { master, _door: door, _local: local })
     }
 
-    fn prepare(settings: Settings) -> Result<Master, String> {
+    fn prepare(executor: Rc<LocalExecutor<'static>>, settings: Settings) -> Result<Master, String> {
         let identity = keyfile::load_or_make(&settings.pki_dir, &settings.id).map_err(text)?;
         let signing = settings.pki_dir.join("master_sign.pem");
         let chain = match signing.exists() {
@@ -144,7 +151,8 @@ impl Master {
             stamp: RefCell::new(store.stamp()),
             database: Database::open(&database::path_in(&settings.cachedir)).map_err(text)?,
             bus: Bus::open(&settings.sock_dir).map_err(text)?,
-            publisher: Publisher::tcp(publish_address, settings.keepalive).map_err(text)?,
+            publisher: Publisher::tcp(publish_address, settings.keepalive)
+                .map_err(|error| format!("{error} (options 'interface' and 'publish_port')"))?,
             crowd: Crowd::default(),
             pool: Pool::start(2, 1024).map_err(text)?,
             identity,
@@ -163,8 +171,10 @@ impl Master {
             epoch_began: Cell::new(Instant::now()),
             jobs: RefCell::default(),
             pieces: RefCell::default(),
+            files: FileDesk::open(&settings)?,
             door: OnceCell::new(),
             started: Instant::now(),
+            executor,
             settings,
         })
     }
@@ -275,6 +285,12 @@ impl Master {
                 }
             }
             for pipe in self.strangers.borrow_mut().sweep(now) {
+                self.close(pipe);
+            }
+            if let Some(door) = self.door.get() {
+                door.admit(self.connections_in(Duration::from_millis(pause), now));
+            }
+            for pipe in self.seats.borrow_mut().orphans() {
                 self.close(pipe);
             }
             let silent = self.jobs.borrow().silent(now);

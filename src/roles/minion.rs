@@ -2,12 +2,14 @@
 //!
 //! The way of a job through the files: [`channel`] keeps connection and session, [`stand`] has a request open at the
 //! master and takes the jobs that it is answered with (and those published on 4505), [`work`] takes a jid once and runs
-//! the job on a thread or in a [`worker`], [`spool`] keeps the result until the master has it.
+//! the job in place ([`short`]) or in a [`worker`], [`spool`] keeps the result until the master has it.
 
 pub mod channel;
 pub mod execute;
+pub mod files;
 pub mod local;
 pub mod settings;
+mod short;
 pub mod spool;
 mod stand;
 pub mod start;
@@ -28,8 +30,10 @@ use crate::wire::seal;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use channel::Channel;
+use files::FileChannel;
 use local::{LocalDoor, MinionAnswer, MinionAsk};
 use settings::Settings;
+use short::{Recent, Unacknowledged};
 use smol::LocalExecutor;
 use smol::channel::{Receiver, Sender, bounded, unbounded};
 use smol::lock::Semaphore;
@@ -47,11 +51,16 @@ pub struct Minion {
     executor: Rc<LocalExecutor<'static>>,
     channel: Rc<Channel>,
     transport: Rc<dyn Transport>,
+    files: Rc<FileChannel>,
     jobs: Jobs,
     spool: Spool,
     /// Jobs that were taken and whose return is not acknowledged.
     taken: RefCell<BTreeSet<Jid>>,
-    recent: RefCell<work::Recent>,
+    recent: RefCell<Recent>,
+    /// Results of short functions that are not acknowledged.
+    short: RefCell<Unacknowledged>,
+    /// Told when there is one more of them.
+    short_news: (Sender<()>, Receiver<()>),
     freshness: RefCell<Freshness>,
     /// What jobs are given; replaced whole when the grains are refreshed.
     background: RefCell<Arc<worker::Background>>,
@@ -79,11 +88,20 @@ impl Minion {
             id: settings.id.clone(),
             executor: executor.clone(),
             channel: channel.clone(),
+            files: FileChannel::new(
+                executor,
+                channel.clone(),
+                transport.clone(),
+                &settings.cachedir,
+                settings.file_patience,
+            ),
             transport,
             jobs: Jobs::new(&settings.cachedir),
             spool: Spool::open(&settings.cachedir).map_err(text)?,
             taken: RefCell::default(),
             recent: RefCell::default(),
+            short: RefCell::default(),
+            short_news: bounded(1),
             freshness: RefCell::default(),
             background: RefCell::new(Arc::new(worker::Background {
                 cachedir: settings.cachedir.clone(),
@@ -100,7 +118,7 @@ impl Minion {
         });
         let local = match &settings.sock_dir {
             Some(sock_dir) => {
-                let door = Rc::new(LocalDoor(minion.clone()));
+                let door = Rc::new(LocalDoor::new(minion.clone()));
                 Some(Server::local(executor, &local::path_in(sock_dir), 0o600, door).map_err(text)?)
             }
             None => None,
@@ -110,6 +128,7 @@ impl Minion {
         executor.spawn(begin_after(delay, channel)).detach();
         executor.spawn(minion.clone().ping(settings.ping_interval)).detach();
         executor.spawn(minion.clone().stand()).detach();
+        executor.spawn(minion.clone().keep_short()).detach();
         executor.spawn(minion.clone().introduce()).detach();
         executor.spawn(minion.clone().send_events(outgoing)).detach();
         executor.spawn(minion.clone().subscribe()).detach();
@@ -262,6 +281,9 @@ impl Minion {
                 }
                 Err(error) => MinionAnswer::Refused(error.to_string()),
             },
+            ask @ (MinionAsk::File(_) | MinionAsk::Fetch { .. } | MinionAsk::Push { .. }) => {
+                local::files::serve(&self.files, ask).await
+            }
         }
     }
 }

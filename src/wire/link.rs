@@ -87,6 +87,12 @@ pub trait Service {
 /// Closes connections from the listening side.
 pub trait Doors {
     fn close(&self, pipe: PipeId);
+    /// Takes so many connections from now on, and closes the others as soon as they are made. Those of addresses that are
+    /// known do not count.
+    fn admit(&self, connections: usize);
+    /// Connections of this address are taken however many there are of others. Not one of the loopback: whoever is on this
+    /// host has other means.
+    fn know(&self, address: IpAddr);
     /// False when the connection is gone already, though [`Service::closed`] may not have been called yet.
     fn is_open(&self, pipe: PipeId) -> bool;
 }

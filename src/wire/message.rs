@@ -24,6 +24,94 @@ pub enum Ask {
     Fire { first: u64, events: Vec<Event> },
     /// What the master needs to know for targeting.
     Grains(Map),
+    /// Something of the file server, on a connection of its own.
+    File(FileAsk),
+}
+
+/// What a minion asks of the file server. Paths are below the roots of an environment; no path leads out of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileAsk {
+    Environments,
+    /// Names of one kind (`files`, `dirs`, `empty_dirs`, `links`) that begin with `prefix` and come behind `after`.
+    List {
+        listing: String,
+        saltenv: String,
+        prefix: String,
+        #[serde(default)]
+        after: Option<String>,
+    },
+    Find {
+        path: String,
+        saltenv: String,
+    },
+    Hash {
+        path: String,
+        saltenv: String,
+    },
+    /// A part of a file, as it was when it had this version.
+    Read {
+        path: String,
+        saltenv: String,
+        version: Bytes<40>,
+        offset: u64,
+        length: u32,
+    },
+    /// A part of a file for the master, named by the SHA-256 of the whole.
+    Put {
+        digest: Bytes<32>,
+        offset: u64,
+        bytes: ByteString,
+    },
+    /// All parts are there: the steps of the path below the minion's own folder.
+    PutWhole {
+        digest: Bytes<32>,
+        size: u64,
+        names: Vec<String>,
+    },
+}
+
+/// What the file server answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileAnswer {
+    Environments(Vec<String>),
+    /// Names, for links each with where it points; whether there are more.
+    Names {
+        entries: Vec<(String, Option<String>)>,
+        more: bool,
+    },
+    /// The version of a file, the kind of hash that there is of it, and what `stat` says.
+    Found {
+        version: Bytes<40>,
+        kind: String,
+        stat: Vec<i64>,
+    },
+    /// The hash of a file when it had this version.
+    Hash {
+        kind: String,
+        digest: String,
+        version: Bytes<40>,
+    },
+    Bytes(ByteString),
+    /// It is not done yet: ask again.
+    Later,
+    /// There is no such file.
+    Missing,
+    /// It has another version by now.
+    Changed,
+    Done,
+    /// It will not help to ask again.
+    Refused(String),
+}
+
+impl FileAsk {
+    fn repeat(&self) -> Repeat {
+        match self {
+            FileAsk::Put { .. } | FileAsk::PutWhole { .. } => Repeat::Put,
+            _ => Repeat::Read,
+        }
+    }
 }
 
 /// Why sending it again is safe.
@@ -40,9 +128,11 @@ pub enum Repeat {
 impl Ask {
     pub fn repeat(&self) -> Repeat {
         match self {
-            Ask::Stand(_) => Repeat::Read,
-            Ask::Return(_) | Ask::Grains(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => Repeat::Put,
+            Ask::Stand(_) | Ask::Return(_) | Ask::Grains(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => {
+                Repeat::Put
+            }
             Ask::Fire { .. } => Repeat::Once,
+            Ask::File(ask) => ask.repeat(),
         }
     }
 }
@@ -57,6 +147,9 @@ pub struct Stand {
     pub taken: Vec<String>,
     /// The first one of a session: what is missing in `taken` is not known to the minion.
     pub first: bool,
+    /// Results of short functions, so that they need no request of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returns: Vec<Return>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +160,7 @@ pub enum Answer {
     Done,
     /// Not done, and it will not help to ask again.
     Refused(String),
+    File(FileAnswer),
 }
 
 /// What a standing request is answered with.
@@ -77,6 +171,9 @@ pub struct Work {
     pub epoch: Option<News>,
     /// The number of the last publication when this was answered: what comes above it is newer than the request.
     pub seq: u64,
+    /// The jobs whose results came with standing requests and are on the disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acknowledged: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -266,6 +363,9 @@ pub struct Publish {
     /// Asked for by the caller; empty: the master makes one.
     #[serde(default)]
     pub jid: String,
+    /// How long the answer may wait for the first outcomes, in milliseconds: most jobs then need no other request.
+    #[serde(default)]
+    pub wait_ms: u32,
     /// Who called sudo, for root alone.
     #[serde(default)]
     pub sudo_user: Option<String>,
@@ -285,6 +385,8 @@ pub enum LocalAnswer {
         jid: String,
         minions: Vec<String>,
         absent: Vec<String>,
+        /// What has happened at once, where the caller waits for it.
+        steps: Box<Steps>,
     },
     Steps(Box<Steps>),
     Presence {

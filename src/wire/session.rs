@@ -11,7 +11,7 @@
 
 use super::cbor::Bytes;
 use super::frame::{VERSION, kind};
-use super::seal::{NONCE_BYTES, Shared, TAG_BYTES, random};
+use super::seal::{Key, NONCE_BYTES, Shared, TAG_BYTES, random};
 use serde::{Deserialize, Serialize};
 
 const RANDOM: usize = 16;
@@ -81,21 +81,40 @@ impl Session {
 
     /// Seals the reply to a request.
     pub fn reply(&self, number: u64, plain: &[u8]) -> Vec<u8> {
-        let mut frame = vec![VERSION, kind::REPLY];
-        frame.extend_from_slice(&self.keys.down.seal_random(&self.beside_reply(number), plain));
-        frame
+        self.replying(number).seal(plain)
     }
 
     /// Opens the reply to the request with this number.
     pub fn open_reply(&self, number: u64, frame: &[u8]) -> Option<Vec<u8>> {
+        self.replying(number).open(frame)
+    }
+
+    /// The reply to one request, to be sealed or opened on another thread.
+    pub fn replying(&self, number: u64) -> Replying {
+        let beside = [&[VERSION, kind::REPLY][..], &self.id.0.0, &number.to_be_bytes()].concat();
+        Replying { key: self.keys.down.clone(), beside }
+    }
+}
+
+/// Seals or opens the reply to one request.
+pub struct Replying {
+    key: Key,
+    /// What ties the reply to its request.
+    beside: Vec<u8>,
+}
+
+impl Replying {
+    pub fn seal(&self, plain: &[u8]) -> Vec<u8> {
+        let mut frame = vec![VERSION, kind::REPLY];
+        frame.extend_from_slice(&self.key.seal_random(&self.beside, plain));
+        frame
+    }
+
+    pub fn open(&self, frame: &[u8]) -> Option<Vec<u8>> {
         let [VERSION, kind::REPLY, sealed @ ..] = frame else {
             return None;
         };
-        self.keys.down.open_random(&self.beside_reply(number), sealed)
-    }
-
-    fn beside_reply(&self, number: u64) -> Vec<u8> {
-        [&[VERSION, kind::REPLY][..], &self.id.0.0, &number.to_be_bytes()].concat()
+        self.key.open_random(&self.beside, sealed)
     }
 }
 
@@ -157,7 +176,6 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::seal::Key;
 
     fn pair() -> (Session, Session) {
         let (up, down) = (Key::random(), Key::random());

@@ -2,7 +2,7 @@
 //!
 //! A command that nobody scripted ends the test with its name.
 
-use super::{Address, Attributes, Command, FileKind, Finished, Host, Stat, User};
+use super::{Address, Attributes, Command, FileKind, Finished, Host, Stat, User, web};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ pub struct Fake {
     users: Vec<User>,
     groups: BTreeMap<String, u32>,
     addresses: Vec<Address>,
+    pages: Vec<(String, String)>,
 }
 
 #[derive(Default)]
@@ -70,6 +71,12 @@ impl Fake {
 
     pub fn address(mut self, interface: &str, ip: &str) -> Fake {
         self.addresses.push(Address { interface: interface.to_owned(), ip: ip.parse().unwrap() });
+        self
+    }
+
+    /// What a web server gives under an address.
+    pub fn page(mut self, url: &str, text: &str) -> Fake {
+        self.pages.push((url.to_owned(), text.to_owned()));
         self
     }
 
@@ -135,6 +142,23 @@ impl Host for Fake {
             Some(_) => Err(io::Error::from(io::ErrorKind::IsADirectory)),
             None => missing(),
         }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read>> {
+        Ok(Box::new(io::Cursor::new(self.read(path)?)))
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.state.lock().unwrap();
+        let new = || Node { kind: FileKind::File, bytes: Vec::new(), attributes: Attributes::default() };
+        state.files.entry(path.to_owned()).or_insert_with(new).bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The file comes from the real machine, where caches are.
+    fn place(&self, from: &Path, path: &Path, attributes: Attributes) -> io::Result<()> {
+        self.write(path, &std::fs::read(from)?, attributes)?;
+        std::fs::remove_file(from)
     }
 
     fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
@@ -225,6 +249,16 @@ impl Host for Fake {
 
     fn addresses(&self) -> io::Result<Vec<Address>> {
         Ok(self.addresses.clone())
+    }
+
+    fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response> {
+        match self.pages.iter().find(|(url, _)| *url == request.url) {
+            Some((_, text)) => {
+                body.write_all(text.as_bytes())?;
+                Ok(web::Response { status: 200, headers: Vec::new() })
+            }
+            None => panic!("nobody scripted the page {}", request.url),
+        }
     }
 }
 

@@ -20,6 +20,31 @@ pub(super) fn write(path: &Path, bytes: &[u8], attributes: Attributes) -> io::Re
     written
 }
 
+/// Adds to the end of a file.
+pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes)
+}
+
+/// Moves a file where it belongs: by its name on one file system, else as a copy that takes the place of what was there
+/// when it is whole. A link there stays, and what it points to is replaced.
+pub(super) fn place(from: &Path, path: &Path, attributes: Attributes) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let attributes = filled_in(&target, attributes)?;
+    settle(&fs::File::open(from)?, attributes)?;
+    match fs::rename(from, &target) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
+        renamed => return renamed,
+    }
+    let (beside, mut file) = open_beside(&target)?;
+    let copied = io::copy(&mut fs::File::open(from)?, &mut file)
+        .and_then(|_| settle(&file, attributes))
+        .and_then(|()| fs::rename(&beside, &target));
+    if copied.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    copied.and_then(|()| fs::remove_file(from))
+}
+
 pub(super) fn stat(path: &Path) -> io::Result<Stat> {
     let data = fs::symlink_metadata(path)?;
     let kind = kind_of(data.file_type());
@@ -78,7 +103,7 @@ fn kind_of(kind: fs::FileType) -> FileKind {
 /// What is not asked for stays as the file has it.
 fn filled_in(path: &Path, asked: Attributes) -> io::Result<Attributes> {
     let had = match fs::symlink_metadata(path) {
-        Ok(data) if data.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(data) if data.is_dir() => return Err(rustix::io::Errno::ISDIR.into()),
         Ok(data) if data.is_file() => data,
         Ok(_) => return Ok(asked),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(asked),
@@ -155,6 +180,26 @@ mod tests {
         assert_eq!(list(folder.path()).unwrap(), ["inner"]);
         remove(&inner).unwrap();
         assert!(stat(&inner).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_placed_keeps_owner_mode_and_links_of_its_place() {
+        let folder = Folder::new();
+        let (from, path, link) = (folder.path().join("from"), folder.path().join("file"), folder.path().join("link"));
+        fs::write(&path, "").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        // /dev/shm is another file system than the one for temporary files, on most hosts.
+        let far = Path::new("/dev/shm").join(format!("halite-{:016x}", random::bits()));
+        for (number, from) in [&from, &far, &from].into_iter().enumerate() {
+            if fs::write(from, format!("{number}")).is_err() {
+                continue;
+            }
+            place(from, &link, Attributes { mode: (number == 0).then_some(0o640), ..Attributes::default() }).unwrap();
+            assert_eq!((fs::read_to_string(&path).unwrap(), stat(&path).unwrap().mode), (format!("{number}"), 0o640));
+            assert!(!from.exists() && fs::symlink_metadata(&link).unwrap().is_symlink());
+        }
+        append(&path, b"more").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "2more");
     }
 
     #[test]

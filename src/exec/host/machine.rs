@@ -1,6 +1,6 @@
 //! The real machine.
 
-use super::{Address, Attributes, Command, Finished, Host, Stat, User, accounts, files, process};
+use super::{Address, Attributes, Command, Finished, Host, Stat, User, accounts, files, process, web};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,20 @@ impl Host for Machine {
         std::fs::read(path)
     }
 
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read>> {
+        Ok(Box::new(std::fs::File::open(path)?))
+    }
+
     fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
         files::write(path, bytes, attributes)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        files::append(path, bytes)
+    }
+
+    fn place(&self, from: &Path, path: &Path, attributes: Attributes) -> io::Result<()> {
+        files::place(from, path, attributes)
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
@@ -96,6 +108,10 @@ impl Host for Machine {
     fn addresses(&self) -> io::Result<Vec<Address>> {
         let interfaces = if_addrs::get_if_addrs()?;
         Ok(interfaces.into_iter().map(|entry| Address { ip: entry.ip(), interface: entry.name }).collect())
+    }
+
+    fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response> {
+        web::ask(request, body)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A view of a host under which nothing can be changed: what a state sees in test mode.
 
-use super::{Address, Attributes, Command, Finished, Host, Stat, User};
+use super::{Address, Attributes, Command, Finished, Host, Stat, User, web};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -21,7 +21,19 @@ impl Host for ReadOnly<'_> {
         self.0.read(path)
     }
 
+    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read>> {
+        self.0.open(path)
+    }
+
     fn write(&self, path: &Path, _: &[u8], _: Attributes) -> io::Result<()> {
+        refused("write", &path.to_string_lossy())
+    }
+
+    fn append(&self, path: &Path, _: &[u8]) -> io::Result<()> {
+        refused("write", &path.to_string_lossy())
+    }
+
+    fn place(&self, _: &Path, path: &Path, _: Attributes) -> io::Result<()> {
         refused("write", &path.to_string_lossy())
     }
 
@@ -75,6 +87,14 @@ impl Host for ReadOnly<'_> {
 
     fn addresses(&self) -> io::Result<Vec<Address>> {
         self.0.addresses()
+    }
+
+    /// To fetch is to look.
+    fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response> {
+        match request.method.as_str() {
+            "GET" | "HEAD" => self.0.web(request, body),
+            method => refused(method, &request.url),
+        }
     }
 }
 

@@ -94,6 +94,12 @@ impl Reader<'_> {
     /// `G@os:Debian`, `L@a,b`, or a glob without a prefix.
     fn operand(&self, word: &str, open: &mut Vec<String>) -> Result<Expression, String> {
         let Some((kind, delimiter, text)) = prefix(word, self.delimiter) else {
+            if word.contains(['(', ')']) {
+                return Err(format!("in '{word}' a parenthesis is part of the word: it needs spaces around it"));
+            }
+            if let Some((letter, _)) = word.split_once('@').filter(|(head, _)| is_capital(head)) {
+                return Err(unknown_kind(letter));
+            }
             return self.simple(Kind::Glob, word, self.delimiter);
         };
         if text.is_empty() {
@@ -108,8 +114,14 @@ impl Reader<'_> {
             'S' => Kind::Address,
             'E' => Kind::Pcre,
             'N' => return self.nodegroup_in(text, open),
-            other => return Err(format!("'{other}@' is not a kind of target that this version knows")),
+            other => return Err(unknown_kind(&other.to_string())),
         };
+        // In a regular expression they have a meaning.
+        if !matches!(kind, Kind::Pcre | Kind::GrainPcre | Kind::PillarPcre)
+            && text.matches(')').count() > text.matches('(').count()
+        {
+            return Err(format!("in '{word}' a parenthesis is part of the word: it needs spaces around it"));
+        }
         self.simple(kind, text, delimiter)
     }
 }
@@ -183,6 +195,14 @@ impl Parser<'_, '_> {
     fn fault(&self, position: usize, message: impl Into<String>) -> TargetError {
         TargetError { message: message.into(), expression: self.text.to_owned(), position }
     }
+}
+
+fn is_capital(word: &str) -> bool {
+    word.len() == 1 && word.bytes().all(|letter| letter.is_ascii_uppercase())
+}
+
+fn unknown_kind(letter: &str) -> String {
+    format!("'{letter}@' is not a kind of target that this version knows: it knows E@, G@, I@, J@, L@, N@, P@ and S@")
 }
 
 fn one_or(mut parts: Vec<Expression>, many: fn(Vec<Expression>) -> Expression) -> Expression {

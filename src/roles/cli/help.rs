@@ -46,7 +46,7 @@ fn line(option: &Declared, out: &mut String) {
 }
 
 /// Without a name of its own, a value is called after the last word of its option.
-fn value_name(option: &Declared) -> String {
+pub(in crate::roles) fn value_name(option: &Declared) -> String {
     let bare = option.long.trim_start_matches('-');
     match option.value {
         Some(name) if name != bare => name.to_uppercase(),
@@ -76,18 +76,11 @@ fn wrap(text: &str, column: usize, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::cli::{salt, salt_call, salt_daemon, salt_key, salt_run};
+    use crate::roles::cli::PROGRAMS;
 
     #[test]
     fn help_names_every_option_and_stays_within_the_width() {
-        for program in [
-            &salt::PROGRAM,
-            &salt_call::PROGRAM,
-            &salt_run::PROGRAM,
-            &salt_key::PROGRAM,
-            &salt_daemon::MASTER,
-            &salt_daemon::MINION,
-        ] {
+        for program in PROGRAMS {
             let help = text(program);
             assert!(help.starts_with(&format!("Usage: {} [options]", program.name)), "{help}");
             for option in program.declared() {

@@ -17,6 +17,8 @@ pub struct Program {
     pub about: &'static str,
     /// What stands after the name: `[options] TARGET FUNCTION [ARGUMENT ...]`.
     pub usage: &'static str,
+    /// Command lines that show what it can do, and what each does.
+    pub examples: &'static [(&'static str, &'static str)],
     /// Its options. Where two groups declare the same short letter or name, the first has it.
     pub groups: &'static [Group],
 }
@@ -39,11 +41,13 @@ pub struct Line {
     groups: Vec<(TypeId, Vec<Given>)>,
     /// What is no option, in order.
     pub words: Vec<String>,
+    /// How many words come before the arguments of a function; none, where there is no function.
+    before_arguments: Option<usize>,
 }
 
 /// One option as it is declared.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Declared {
+pub(in crate::roles) struct Declared {
     pub group: usize,
     /// With its dashes.
     pub long: String,
@@ -62,7 +66,7 @@ struct Given {
 }
 
 /// Other names of the same option, which argh cannot declare.
-pub(super) const ALIASES: [(&str, &str); 10] = [
+pub(in crate::roles) const ALIASES: [(&str, &str); 10] = [
     ("--output", "--out"),
     ("--output-file", "--out-file"),
     ("--output-file-append", "--out-file-append"),
@@ -101,7 +105,10 @@ impl Line {
             .iter()
             .flat_map(|option| std::iter::once(option.long.as_str()).chain(option.value.as_deref()))
             .collect();
-        G::from_args(&[], &args).map_err(|early| Stop::Usage(one_line(&early.output)))
+        G::from_args(&[], &args).map_err(|early| {
+            let hint = if self.before_arguments.is_some_and(|before| self.words.len() > before) { DASHES } else { "" };
+            Stop::Usage(one_line(&early.output) + hint)
+        })
     }
 
     /// Puts in what the Saltfile says and the command line does not.
@@ -139,7 +146,7 @@ impl Line {
 
     fn read(program: &Program, declared: &[Declared], args: &[String]) -> Result<Line, Stop> {
         let groups = program.groups.iter().map(|group| ((group.kind)(), Vec::new())).collect();
-        let mut line = Line { groups, words: Vec::new() };
+        let mut line = Line { groups, words: Vec::new(), before_arguments: program.before_arguments() };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             if arg == "--" {
@@ -151,7 +158,7 @@ impl Line {
                     Some((name, value)) => (name, Some(value.to_owned())),
                     None => (arg.as_str(), None),
                 };
-                let option = long_option(program, declared, name)?;
+                let option = long_option(program, declared, name).map_err(|stop| line.hinted(stop))?;
                 let value = match (option.value, value) {
                     (Some(_), None) => Some(args.next().ok_or_else(|| no_value(&option.long))?.clone()),
                     (None, Some(_)) => return Err(Stop::Usage(format!("{} takes no value", option.long))),
@@ -159,7 +166,7 @@ impl Line {
                 };
                 line.put(option, value)?;
             } else if arg.len() > 1 && arg.starts_with('-') {
-                line.put_short(program, declared, &arg[1..], &mut args)?;
+                line.put_short(program, declared, &arg[1..], &mut args).map_err(|stop| line.hinted(stop))?;
             } else {
                 line.words.push(arg.clone());
             }
@@ -183,7 +190,7 @@ impl Line {
             let option = declared
                 .iter()
                 .find(|option| option.short == Some(letter))
-                .ok_or_else(|| Stop::Usage(format!("no such option: -{letter}")))?;
+                .ok_or_else(|| Stop::Usage(format!("{NO_SUCH_OPTION}-{letter}")))?;
             if letter == 'V' {
                 return Err(Stop::Shown(versions::report()));
             }
@@ -200,6 +207,18 @@ impl Line {
         Ok(())
     }
 
+    /// An unknown option behind a function may be meant for the function.
+    fn hinted(&self, stop: Stop) -> Stop {
+        match (stop, self.before_arguments) {
+            (Stop::Usage(sentence), Some(before))
+                if self.words.len() >= before && sentence.starts_with(NO_SUCH_OPTION) =>
+            {
+                Stop::Usage(sentence + DASHES)
+            }
+            (stop, _) => stop,
+        }
+    }
+
     fn put(&mut self, option: &Declared, value: Option<String>) -> Result<(), Stop> {
         if let Some(sentence) = lacking::option(&option.long) {
             return Err(Stop::Lacking(format!("{}: {sentence}", option.long)));
@@ -213,9 +232,18 @@ impl Line {
     }
 }
 
+const NO_SUCH_OPTION: &str = "no such option: ";
+/// For arguments of a function that begin with a dash, as in `cmd.run ls -la`.
+const DASHES: &str = " (what the function is to get, with its dash, goes behind --)";
+
 impl Program {
+    fn before_arguments(&self) -> Option<usize> {
+        let (before, _) = self.usage.split_once("[ARGUMENT")?;
+        Some(before.split_whitespace().filter(|word| !word.starts_with('[')).count())
+    }
+
     /// Every option of the program, each name and letter once.
-    pub(super) fn declared(&self) -> Vec<Declared> {
+    pub(in crate::roles) fn declared(&self) -> Vec<Declared> {
         let mut all: Vec<Declared> = Vec::new();
         for (at, group) in self.groups.iter().enumerate() {
             for flag in (group.info)().flags {
@@ -240,7 +268,7 @@ impl Program {
     }
 
     /// The title of each group.
-    pub(super) fn titles(&self) -> impl Iterator<Item = &'static str> {
+    pub(in crate::roles) fn titles(&self) -> impl Iterator<Item = &'static str> {
         self.groups.iter().map(|group| (group.info)().description)
     }
 }
@@ -265,8 +293,8 @@ fn long_option<'a>(program: &Program, declared: &'a [Declared], typed: &str) -> 
         ["--help"] => Err(Stop::Shown(help::text(program))),
         ["--version"] => Err(Stop::Shown(versions::line(program.name))),
         ["--versions-report"] => Err(Stop::Shown(versions::report())),
-        [one] => by_name(one).ok_or_else(|| Stop::Usage(format!("no such option: {typed}"))),
-        [] => Err(Stop::Usage(format!("no such option: {typed}"))),
+        [one] => by_name(one).ok_or_else(|| Stop::Usage(format!("{NO_SUCH_OPTION}{typed}"))),
+        [] => Err(Stop::Usage(format!("{NO_SUCH_OPTION}{typed}"))),
         _ => Err(Stop::Usage(format!("ambiguous option: {typed} ({}?)", meant.join(", ")))),
     }
 }
@@ -287,7 +315,7 @@ mod tests {
     use super::*;
     use crate::roles::cli::options::{Common, Logging, Output};
     use crate::roles::cli::salt::Salt;
-    use crate::roles::cli::{salt, salt_call, salt_daemon, salt_key, salt_run};
+    use crate::roles::cli::{PROGRAMS, salt, salt_key};
 
     fn strings(args: &[&str]) -> Vec<String> {
         args.iter().map(|arg| (*arg).to_owned()).collect()
@@ -400,16 +428,8 @@ mod tests {
     #[test]
     fn every_option_of_salt_is_known() {
         let lists = include_str!("../../../tests/data/program-options.txt");
-        let programs = [
-            &salt::PROGRAM,
-            &salt_call::PROGRAM,
-            &salt_run::PROGRAM,
-            &salt_key::PROGRAM,
-            &salt_daemon::MASTER,
-            &salt_daemon::MINION,
-        ];
-        assert_eq!(lists.lines().filter(|line| !line.starts_with('#')).count(), programs.len());
-        for program in programs {
+        assert_eq!(lists.lines().filter(|line| !line.starts_with('#')).count(), PROGRAMS.len());
+        for program in PROGRAMS {
             let declared = program.declared();
             let mut list =
                 lists.lines().find(|line| line.split(' ').next() == Some(program.name)).unwrap().split(' ').skip(1);

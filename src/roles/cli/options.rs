@@ -15,10 +15,10 @@ pub struct Common {
     #[argh(switch, short = 'V')]
     pub versions_report: bool,
     /// the folder with the configuration; SALT_CONFIG_DIR, else /etc/salt
-    #[argh(option, short = 'c')]
+    #[argh(option, short = 'c', arg_name = "folder")]
     pub config_dir: Option<PathBuf>,
     /// a file with options for this program; SALT_SALTFILE, else Saltfile where the command runs
-    #[argh(option)]
+    #[argh(option, arg_name = "file")]
     pub saltfile: Option<PathBuf>,
     /// end with the original error; accepted, errors are always whole here
     #[argh(switch)]
@@ -29,13 +29,13 @@ pub struct Common {
 #[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
 pub struct Logging {
     /// what goes to the console: all, garbage, trace, debug, profile, info, warning, error, critical or quiet
-    #[argh(option, short = 'l')]
+    #[argh(option, short = 'l', arg_name = "level")]
     pub log_level: Option<LogLevel>,
     /// the log file, or file://, udp:// or tcp:// of a syslog
-    #[argh(option)]
+    #[argh(option, arg_name = "file")]
     pub log_file: Option<String>,
     /// what goes to the log file, as for --log-level
-    #[argh(option)]
+    #[argh(option, arg_name = "level")]
     pub log_file_level: Option<LogLevel>,
 }
 
@@ -43,13 +43,13 @@ pub struct Logging {
 #[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
 pub struct Output {
     /// the outputter: nested, json, yaml, txt, raw, pprint, table, highstate, key or another one
-    #[argh(option)]
+    #[argh(option, arg_name = "outputter")]
     pub out: Option<String>,
     /// spaces a level, for outputters that indent; negative: everything on one line
-    #[argh(option, from_str_fn(whole))]
+    #[argh(option, from_str_fn(whole), arg_name = "spaces")]
     pub out_indent: Option<i64>,
     /// write to this file instead of standard output
-    #[argh(option)]
+    #[argh(option, arg_name = "file")]
     pub out_file: Option<PathBuf>,
     /// with --out-file: add to the file instead of emptying it first
     #[argh(switch)]
@@ -61,10 +61,10 @@ pub struct Output {
     #[argh(switch)]
     pub force_color: bool,
     /// how much of a state is shown: full, terse, mixed, changes or filter, each also with _id
-    #[argh(option)]
+    #[argh(option, arg_name = "form")]
     pub state_output: Option<String>,
     /// show states that succeeded without a change: True or False
-    #[argh(option)]
+    #[argh(option, arg_name = "choice")]
     pub state_verbose: Option<Choice>,
 }
 
@@ -72,13 +72,13 @@ pub struct Output {
 #[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
 pub struct Auth {
     /// the way of external authentication
-    #[argh(option, short = 'a')]
+    #[argh(option, short = 'a', arg_name = "way")]
     pub auth: Option<String>,
     /// make a token that later calls can use
     #[argh(switch, short = 'T')]
     pub make_token: bool,
     /// the user name for external authentication
-    #[argh(option)]
+    #[argh(option, arg_name = "user")]
     pub username: Option<String>,
     /// the password for external authentication
     #[argh(option)]
@@ -122,7 +122,7 @@ pub struct Target {
     #[argh(switch, short = 'S')]
     pub ipcidr: bool,
     /// what separates levels in grain and pillar targets; a colon
-    #[argh(option)]
+    #[argh(option, arg_name = "text")]
     pub delimiter: Option<String>,
 }
 
@@ -133,7 +133,7 @@ pub struct Words {
     #[argh(switch)]
     pub args_stdin: bool,
     /// names of arguments, with commas, whose values are taken as text
-    #[argh(option)]
+    #[argh(option, arg_name = "names")]
     pub no_parse: Option<String>,
 }
 
@@ -148,10 +148,10 @@ impl Words {
 #[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
 pub struct Executors {
     /// other executors than those of the configuration
-    #[argh(option)]
+    #[argh(option, arg_name = "names")]
     pub module_executors: Option<String>,
     /// options for the executors
-    #[argh(option)]
+    #[argh(option, arg_name = "map")]
     pub executor_opts: Option<String>,
 }
 
@@ -162,7 +162,7 @@ pub struct Profiling {
     #[argh(switch)]
     pub enable_profiling: bool,
     /// the folder for the profile
-    #[argh(option)]
+    #[argh(option, arg_name = "folder")]
     pub profiling_path: Option<PathBuf>,
 }
 
@@ -173,13 +173,13 @@ pub struct Daemon {
     #[argh(switch, short = 'd')]
     pub daemon: bool,
     /// the file for the process id
-    #[argh(option)]
+    #[argh(option, arg_name = "file")]
     pub pid_file: Option<PathBuf>,
     /// run without the supervisor that starts the daemon again
     #[argh(switch)]
     pub disable_keepalive: bool,
     /// the user to run as
-    #[argh(option, short = 'u')]
+    #[argh(option, short = 'u', arg_name = "user")]
     pub user: Option<String>,
 }
 

@@ -12,6 +12,16 @@ pub const PROGRAM: Program = Program {
     name: "salt",
     about: "Runs a function on minions and shows what they answer, as it comes.",
     usage: "[options] TARGET FUNCTION [ARGUMENT ...]",
+    examples: &[
+        ("salt '*' test.ping", "Asks every minion whether it is there."),
+        (
+            "salt -C 'G@os:Debian and not db*' cmd.run 'uptime -p'",
+            "Runs a command on those that a compound target means.",
+        ),
+        ("salt -L web1,web2 grains.item os osrelease --out=json", "Shows two grains of two minions, for a program."),
+        ("salt web1 cmd.run -- ls -l", "Gives the function a word that begins with a dash."),
+        ("salt --async '*' test.sleep 60", "Starts a job and prints its id; salt-run jobs.lookup_jid shows it later."),
+    ],
     groups: &[
         group::<Salt>(),
         group::<Target>(),
@@ -28,7 +38,7 @@ pub const PROGRAM: Program = Program {
 #[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
 pub struct Salt {
     /// how long to wait for a minion that is connected but silent, before the master asks for the job
-    #[argh(option, short = 't')]
+    #[argh(option, short = 't', arg_name = "seconds")]
     pub timeout: Option<Seconds>,
     /// show the answers together, when all have come
     #[argh(switch, short = 's', long = "static")]
@@ -43,7 +53,7 @@ pub struct Salt {
     #[argh(switch, long = "async")]
     pub r#async: bool,
     /// ask so many of the minions, chosen at random
-    #[argh(option, from_str_fn(whole))]
+    #[argh(option, from_str_fn(whole), arg_name = "count")]
     pub subset: Option<u64>,
     /// show the job id, and minions that did not answer
     #[argh(switch, short = 'v')]
@@ -55,37 +65,37 @@ pub struct Salt {
     #[argh(switch)]
     pub show_jid: bool,
     /// ask so many at a time, as a number or a percentage
-    #[argh(option, short = 'b')]
+    #[argh(option, short = 'b', arg_name = "size")]
     pub batch: Option<BatchSize>,
     /// seconds between the end of one and the start of the next of a batch
-    #[argh(option)]
+    #[argh(option, arg_name = "seconds")]
     pub batch_wait: Option<Seconds>,
     /// run as a batch where so many minions or more are meant
-    #[argh(option, from_str_fn(whole))]
+    #[argh(option, from_str_fn(whole), arg_name = "count")]
     pub batch_safe_limit: Option<u64>,
     /// how many at a time in a batch that --batch-safe-limit made; 8
-    #[argh(option)]
+    #[argh(option, arg_name = "size")]
     pub batch_safe_size: Option<BatchSize>,
     /// returners, with commas, to which the minions send their answers too
     #[argh(option, long = "return", arg_name = "returner")]
     pub returner: Option<String>,
     /// which of several configurations of the returner
-    #[argh(option)]
+    #[argh(option, arg_name = "name")]
     pub return_config: Option<String>,
     /// options for the returner, as a map
-    #[argh(option)]
+    #[argh(option, arg_name = "map")]
     pub return_kwargs: Option<String>,
     /// show the documentation of functions
     #[argh(switch, short = 'd')]
     pub doc: bool,
     /// what stands between the arguments of functions that are called together; a comma
-    #[argh(option)]
+    #[argh(option, arg_name = "text")]
     pub args_separator: Option<String>,
     /// end with a summary
     #[argh(switch)]
     pub summary: bool,
     /// data that is kept with the job, to find it again
-    #[argh(option)]
+    #[argh(option, arg_name = "map")]
     pub metadata: Option<String>,
     /// let each minion fire an event when it starts the job
     #[argh(switch)]
@@ -157,6 +167,9 @@ impl SaltLine {
                 calls(functions, arguments, separator, &self.reading.unparsed())?
             }
         };
+        if target.trim_matches([' ', ',']).is_empty() {
+            return Err(Stop::Usage("the target is empty; '*' means every minion".to_owned()));
+        }
         let target = if kind == "list" { listed(target) } else { Value::from(target) };
         let delimiter = self.target.delimiter.clone().unwrap_or_else(|| ":".to_owned());
         Ok(Request { target, kind, delimiter, calls })
@@ -182,7 +195,7 @@ impl SaltLine {
 }
 
 /// Ids with commas between them, else with spaces.
-fn listed(target: &str) -> Value {
+pub(super) fn listed(target: &str) -> Value {
     if target.contains(',') {
         let compact = target.replace(' ', "");
         return Value::list(compact.split(','));

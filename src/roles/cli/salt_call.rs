@@ -11,6 +11,12 @@ pub const PROGRAM: Program = Program {
     name: "salt-call",
     about: "Runs a function on this minion and shows what it answers.",
     usage: "[options] FUNCTION [ARGUMENT ...]",
+    examples: &[
+        ("salt-call test.ping", "Runs a function here; the master keeps the answer, where the minion's daemon runs."),
+        ("salt-call --local grains.items", "Shows the grains of this host, without a master."),
+        ("salt-call --local --retcode-passthrough cmd.run 'exit 3'", "Exits as the command does."),
+        ("salt-call --local sys.doc cmd.run", "Shows what a function does."),
+    ],
     groups: &[
         group::<SaltCall>(),
         group::<Words>(),
@@ -26,22 +32,22 @@ pub const PROGRAM: Program = Program {
 #[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
 pub struct SaltCall {
     /// the id of a proxy minion
-    #[argh(option)]
+    #[argh(option, arg_name = "id")]
     pub proxyid: Option<String>,
     /// the folder for the cache
-    #[argh(option)]
+    #[argh(option, arg_name = "folder")]
     pub cachedir: Option<PathBuf>,
     /// show the grains of this minion
     #[argh(switch, short = 'g')]
     pub grains: bool,
     /// a further folder with modules; may be given several times
-    #[argh(option, short = 'm')]
+    #[argh(option, short = 'm', arg_name = "folder")]
     pub module_dirs: Vec<PathBuf>,
     /// show the documentation of functions
     #[argh(switch, short = 'd')]
     pub doc: bool,
     /// the master to ask
-    #[argh(option)]
+    #[argh(option, arg_name = "host")]
     pub master: Option<String>,
     /// returners, with commas, to which the answer goes too
     #[argh(option, long = "return", arg_name = "returner")]
@@ -50,13 +56,13 @@ pub struct SaltCall {
     #[argh(switch)]
     pub local: bool,
     /// a folder with states, for --local; may be given several times
-    #[argh(option)]
+    #[argh(option, arg_name = "folder")]
     pub file_root: Vec<PathBuf>,
     /// a folder with pillar, for --local; may be given several times
-    #[argh(option)]
+    #[argh(option, arg_name = "folder")]
     pub pillar_root: Vec<PathBuf>,
     /// a further folder with state modules; may be given several times
-    #[argh(option)]
+    #[argh(option, arg_name = "folder")]
     pub states_dir: Vec<PathBuf>,
     /// exit with the exit code of the function
     #[argh(switch)]
@@ -65,10 +71,10 @@ pub struct SaltCall {
     #[argh(switch)]
     pub metadata: bool,
     /// data that is kept with the job, to find it again
-    #[argh(option)]
+    #[argh(option, arg_name = "map")]
     pub set_metadata: Option<String>,
     /// the id to run as
-    #[argh(option)]
+    #[argh(option, arg_name = "id")]
     pub id: Option<String>,
     /// do not look for grains
     #[argh(switch)]
@@ -80,7 +86,7 @@ pub struct SaltCall {
     #[argh(switch)]
     pub no_return_event: bool,
     /// how long to wait for the master; 10 seconds
-    #[argh(option, short = 't')]
+    #[argh(option, short = 't', arg_name = "seconds")]
     pub timeout: Option<Seconds>,
     /// show only states that changed something
     #[argh(switch)]
@@ -92,10 +98,10 @@ pub struct SaltCall {
     #[argh(switch, short = 'r')]
     pub resources: bool,
     /// which resources
-    #[argh(option)]
+    #[argh(option, arg_name = "target")]
     pub tgt: Option<String>,
     /// the kind of --tgt
-    #[argh(option)]
+    #[argh(option, arg_name = "kind")]
     pub tgt_type: Option<String>,
 }
 

@@ -9,6 +9,10 @@ pub const MASTER: Program = Program {
     name: "salt-master",
     about: "The master: accepts minions, sends them jobs and keeps what they answer.",
     usage: "[options]",
+    examples: &[
+        ("salt-master -d", "Starts it in the background; the exit code tells whether it serves."),
+        ("salt-master -l debug", "Runs it in the foreground, and tells more."),
+    ],
     groups: GROUPS,
 };
 
@@ -16,6 +20,10 @@ pub const MINION: Program = Program {
     name: "salt-minion",
     about: "The minion: connects to its master and runs the jobs that come from it.",
     usage: "[options]",
+    examples: &[
+        ("salt-minion -d", "Starts it in the background; the exit code tells whether it serves."),
+        ("salt-minion -c /srv/minion", "Runs it in the foreground with another configuration."),
+    ],
     groups: GROUPS,
 };
 

@@ -9,6 +9,12 @@ pub const PROGRAM: Program = Program {
     name: "salt-key",
     about: "Shows, accepts, rejects and deletes the keys of minions. Without an option it lists them all.",
     usage: "[options]",
+    examples: &[
+        ("salt-key", "Lists all keys."),
+        ("salt-key -f web1", "Shows the fingerprint of a key, to be compared with the minion's."),
+        ("salt-key -a 'web*'", "Accepts keys that wait, after a question."),
+        ("salt-key -y -d web1", "Deletes a key and ends its session, without a question."),
+    ],
     groups: &[
         group::<Actions>(),
         group::<Making>(),
@@ -77,13 +83,13 @@ pub struct Actions {
     #[argh(switch, short = 'y')]
     pub yes: bool,
     /// whether a deleted or rejected key ends the epoch; accepted, it always does: who is out must not read on
-    #[argh(option)]
+    #[argh(option, arg_name = "choice")]
     pub rotate_aes_key: Option<Choice>,
     /// whether what is cached of a minion stays when its key is deleted: True or False
-    #[argh(option)]
+    #[argh(option, arg_name = "choice")]
     pub preserve_minions: Option<Choice>,
     /// the user to run as
-    #[argh(option, short = 'u')]
+    #[argh(option, short = 'u', arg_name = "user")]
     pub user: Option<String>,
 }
 
@@ -94,10 +100,10 @@ pub struct Making {
     #[argh(option, arg_name = "name")]
     pub gen_keys: Option<String>,
     /// the folder for the pair; where the command runs
-    #[argh(option)]
+    #[argh(option, arg_name = "folder")]
     pub gen_keys_dir: Option<PathBuf>,
     /// accepted for scripts; an Ed25519 key has one size
-    #[argh(option, from_str_fn(whole))]
+    #[argh(option, from_str_fn(whole), arg_name = "bits")]
     pub keysize: Option<u32>,
     /// sign the master's public key with the signing key
     #[argh(switch)]
@@ -106,7 +112,7 @@ pub struct Making {
     #[argh(option, long = "priv", arg_name = "file")]
     pub private: Option<PathBuf>,
     /// the folder for the signature; pki_dir
-    #[argh(option)]
+    #[argh(option, arg_name = "folder")]
     pub signature_path: Option<PathBuf>,
     /// the public key to sign; master.pub in pki_dir
     #[argh(option, long = "pub", arg_name = "file")]
@@ -127,15 +133,48 @@ pub struct KeyLine {
 }
 
 impl KeyLine {
-    /// Words are not looked at, as in Salt.
     pub fn read(args: &[String]) -> Result<KeyLine, Stop> {
         let mut line = Line::sort(&PROGRAM, args, std::io::empty())?;
-        Ok(KeyLine {
+        if let Some(word) = line.words.first() {
+            let hint = "several ids go into one, with commas: -a web1,web2";
+            return Err(Stop::Usage(format!("takes options only, not '{word}' ({hint})")));
+        }
+        let read = KeyLine {
             actions: line.take()?,
             making: line.take()?,
             output: line.take()?,
             logging: line.take()?,
             common: line.take()?,
-        })
+        };
+        read.one_verb()?;
+        Ok(read)
+    }
+
+    /// Two verbs are a slip, and one of them may delete.
+    fn one_verb(&self) -> Result<(), Stop> {
+        let (actions, making) = (&self.actions, &self.making);
+        let given: Vec<&str> = [
+            (making.gen_keys.is_some(), "--gen-keys"),
+            (making.gen_signature, "--gen-signature"),
+            (actions.list.is_some(), "--list"),
+            (actions.list_all, "--list-all"),
+            (actions.print.is_some(), "--print"),
+            (actions.print_all, "--print-all"),
+            (actions.accept.is_some(), "--accept"),
+            (actions.accept_all, "--accept-all"),
+            (actions.reject.is_some(), "--reject"),
+            (actions.reject_all, "--reject-all"),
+            (actions.delete.is_some(), "--delete"),
+            (actions.delete_all, "--delete-all"),
+            (actions.finger.is_some(), "--finger"),
+            (actions.finger_all, "--finger-all"),
+        ]
+        .into_iter()
+        .filter_map(|(given, option)| given.then_some(option))
+        .collect();
+        match given[..] {
+            [] | [_] => Ok(()),
+            _ => Err(Stop::Usage(format!("the options {} exclude each other", given.join(", ")))),
+        }
     }
 }

@@ -10,6 +10,12 @@ pub const PROGRAM: Program = Program {
     name: "salt-run",
     about: "Runs a runner, a function of the master itself, and shows what it answers.",
     usage: "[options] FUNCTION [ARGUMENT ...]",
+    examples: &[
+        ("salt-run manage.status", "Shows which minions are up, and which are down."),
+        ("salt-run jobs.list_jobs search_function='test.*'", "Finds jobs."),
+        ("salt-run jobs.lookup_jid 20260101120000000000", "Shows what came back of a job."),
+        ("salt-run state.event 'salt/job/*' pretty=True", "Shows events as they happen."),
+    ],
     groups: &[
         group::<SaltRun>(),
         group::<Words>(),
@@ -25,10 +31,10 @@ pub const PROGRAM: Program = Program {
 #[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
 pub struct SaltRun {
     /// how long to wait for minions
-    #[argh(option, short = 't')]
+    #[argh(option, short = 't', arg_name = "seconds")]
     pub timeout: Option<Seconds>,
     /// the id that the job gets
-    #[argh(option)]
+    #[argh(option, arg_name = "jid")]
     pub jid: Option<String>,
     /// show the documentation of runners
     #[argh(switch, short = 'd')]

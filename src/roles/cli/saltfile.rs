@@ -23,7 +23,11 @@ impl Saltfile {
     pub fn find(program: &str, named: Option<&str>) -> Result<Saltfile, Stop> {
         let by_environment = || std::env::var("SALT_SALTFILE").ok().filter(|path| !path.is_empty());
         if let Some(path) = named.map(str::to_owned).or_else(by_environment) {
-            return Saltfile::read(program, Path::new(&path));
+            let asker = if named.is_some() { "--saltfile" } else { "SALT_SALTFILE" };
+            return match Path::new(&path).metadata() {
+                Ok(_) => Saltfile::read(program, Path::new(&path)),
+                Err(error) => Err(Stop::Usage(format!("{asker} {path}: {error}"))),
+            };
         }
         let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".salt/Saltfile"));
         match [PathBuf::from("Saltfile")].into_iter().chain(home).find(|path| path.is_file()) {
@@ -36,7 +40,10 @@ impl Saltfile {
     pub fn read(program: &str, path: &Path) -> Result<Saltfile, Stop> {
         let at_fault = |why: String| Stop::Usage(format!("{}: {why}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| at_fault(error.to_string()))?;
-        let all = yaml::load(&text).map_err(|error| at_fault(error.to_string().replace('\n', " ")))?;
+        let all = yaml::load(&text).map_err(|error| {
+            let (line, column) = (error.line, error.column);
+            Stop::Usage(format!("{}, line {line}, column {column}: {}", path.display(), error.message))
+        })?;
         let options = match all.at(program) {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Map(map)) => map.iter().map(|(name, value)| (name.to_text(), value.clone())).collect(),

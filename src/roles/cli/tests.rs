@@ -3,6 +3,7 @@
 use super::arguments::Called;
 use super::salt::{Request, SaltLine};
 use super::salt_call::SaltCallLine;
+use super::salt_cp::SaltCpLine;
 use super::salt_daemon::{DaemonLine, MASTER, MINION};
 use super::salt_key::KeyLine;
 use super::salt_run::SaltRunLine;
@@ -29,12 +30,28 @@ fn every_line_of_the_table_is_answered_so() {
     assert!(seen > 120, "only {seen} lines");
 }
 
+#[test]
+fn every_example_of_a_program_is_a_command_line_of_it() {
+    for program in PROGRAMS {
+        assert!(!program.examples.is_empty(), "{}", program.name);
+        for (example, what) in program.examples {
+            let words = shell_words(example);
+            assert_eq!(words[0], program.name, "{example}");
+            assert!(answer(&words).is_ok() && what.ends_with('.'), "{example}: {:?}", answer(&words));
+        }
+    }
+}
+
 fn answer(words: &[String]) -> Result<String, Stop> {
     let (program, args) = words.split_first().unwrap();
     let runs = "runs".to_owned();
     match program.as_str() {
         "salt" => SaltLine::read(args, empty())?.request().map(|request| request_text(&request)),
         "salt-call" => SaltCallLine::read(args, empty())?.call().map(|called| call_text(called.as_ref())),
+        "salt-cp" => SaltCpLine::read(args, empty())?.copy().map(|copy| {
+            let sources: Vec<String> = copy.sources.iter().map(|source| format!("'{source}'")).collect();
+            format!("{} {} {} to '{}'", copy.kind, copy.target.repr(), sources.join(" "), copy.dest)
+        }),
         "salt-run" => SaltRunLine::read(args, empty())?.call().map(|called| call_text(called.as_ref())),
         "salt-key" => KeyLine::read(args).map(|_| runs),
         "salt-master" => DaemonLine::read(&MASTER, args).map(|_| runs),

@@ -1,6 +1,6 @@
 //! The running master as runners reach it. A runner is synchronous: each call blocks until the master has answered.
 
-use super::gather::{Gather, Gathered};
+use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Client, ClientError, sudo_user};
 use crate::exec::Fault;
 use crate::exec::runners::fleet::{self, Answer, Bus, Change, Fleet, Heard, Order, Presence};
@@ -90,15 +90,17 @@ impl Running {
             tgt_type: order.tgt_type,
             ret: order.ret,
             jid: order.jid,
+            wait_ms: FIRST_MS,
             sudo_user: sudo_user(),
             ..Publish::default()
         };
-        let LocalAnswer::Published { jid, minions, absent } = client.ask(&LocalAsk::Publish(Box::new(publish))).await?
+        let LocalAnswer::Published { jid, minions, absent, steps } =
+            client.ask(&LocalAsk::Publish(Box::new(publish))).await?
         else {
             return Err(ClientError::Malformed("no job".to_owned()));
         };
         let mut answers = Vec::new();
-        let mut gather = Gather::new(client, &jid, &minions, &absent, patience);
+        let mut gather = Gather::new(client, &jid, &minions, &absent, *steps, patience);
         loop {
             match gather.next().await? {
                 Gathered::Outcome(outcome) => {

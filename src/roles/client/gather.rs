@@ -11,6 +11,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A wait for the master's answer is not shorter than this.
 const AT_LEAST: Duration = Duration::from_millis(50);
+/// How long a publication may wait for its first outcomes, in milliseconds. Short: until then a client that is
+/// interrupted knows no jid to tell.
+pub const FIRST_MS: u32 = 100;
 
 /// The outcomes of a job, as they come.
 pub struct Gather<'a> {
@@ -38,8 +41,16 @@ pub enum Gathered {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(client: &'a Client, jid: &str, minions: &[String], absent: &[String], patience: Duration) -> Gather<'a> {
-        Gather {
+    /// `first` is what came with the answer to the publication.
+    pub fn new(
+        client: &'a Client,
+        jid: &str,
+        minions: &[String],
+        absent: &[String],
+        first: Steps,
+        patience: Duration,
+    ) -> Gather<'a> {
+        let mut gather = Gather {
             client,
             jid: jid.to_owned(),
             seen: 0,
@@ -47,12 +58,16 @@ impl<'a> Gather<'a> {
             patience: Some(patience),
             since: Instant::now(),
             ready: VecDeque::new(),
+        };
+        if !first.steps.is_empty() {
+            gather.take(first);
         }
+        gather
     }
 
     /// Of a batch: each target has a time of its own, so the master says who is silent.
-    pub fn of_batch(client: &'a Client, jid: &str, minions: &[String], absent: &[String]) -> Gather<'a> {
-        Gather { patience: None, ..Gather::new(client, jid, minions, absent, Duration::ZERO) }
+    pub fn of_batch(client: &'a Client, jid: &str, minions: &[String], absent: &[String], first: Steps) -> Gather<'a> {
+        Gather { patience: None, ..Gather::new(client, jid, minions, absent, first, Duration::ZERO) }
     }
 
     /// The next outcome.

@@ -5,7 +5,7 @@ mod doc;
 mod progress;
 mod shown;
 
-use super::gather::{Gather, Gathered};
+use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Account, Client, ClientError, configured, sudo_user};
 use crate::exec::random;
 use crate::exec::target::{Needs, Target};
@@ -14,7 +14,7 @@ use crate::roles::cli::exit::{complain, print};
 use crate::roles::cli::salt::{Request, SaltLine};
 use crate::roles::cli::{Display, Exit, Trouble};
 use crate::roles::config::{Config, MasterOptions};
-use crate::wire::message::{LocalAnswer, LocalAsk, Publish};
+use crate::wire::message::{LocalAnswer, LocalAsk, Publish, Steps};
 use crate::wire::value::{Map, Value};
 use shown::Shown;
 use std::time::Duration;
@@ -63,11 +63,12 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
     publish.batch = batch::plan(line, &config, patience(line, &options), || expand(&client, &publish)).await?;
     let is_batch = publish.batch.is_some();
     let wanted = wanted(&publish);
-    let LocalAnswer::Published { jid, minions, absent } = client.ask(&LocalAsk::Publish(Box::new(publish))).await?
+    let LocalAnswer::Published { jid, minions, absent, steps } =
+        client.ask(&LocalAsk::Publish(Box::new(publish))).await?
     else {
         return Err(Trouble::new(Exit::Internal, "the master did not say what became of the job"));
     };
-    let job = Published { jid, minions, absent, wanted, is_batch };
+    let job = Published { jid, minions, absent, first: *steps, wanted, is_batch };
     if job.minions.is_empty() && job.absent.is_empty() {
         display.say("No minions matched the target. No command was sent, no jid was assigned.\n");
         match is_batch {
@@ -99,6 +100,8 @@ struct Published {
     jid: String,
     minions: Vec<String>,
     absent: Vec<String>,
+    /// What happened at once.
+    first: Steps,
     /// The ids of a list target, as they were asked for.
     wanted: Vec<String>,
     is_batch: bool,
@@ -127,9 +130,10 @@ async fn follow(
     } else if line.salt.show_jid {
         display.say(&format!("jid: {}\n", job.jid));
     }
+    let first = job.first.clone();
     let mut gather = match job.is_batch {
-        true => Gather::of_batch(client, &job.jid, &job.minions, &job.absent),
-        false => Gather::new(client, &job.jid, &job.minions, &job.absent, patience(line, options)),
+        true => Gather::of_batch(client, &job.jid, &job.minions, &job.absent, first),
+        false => Gather::new(client, &job.jid, &job.minions, &job.absent, first, patience(line, options)),
     };
     let mut shown = Shown::new(line, display, job);
     for id in job.unknown() {
@@ -218,6 +222,7 @@ fn publish(line: &SaltLine, request: &Request) -> Publish {
         tgt_type: request.kind.to_owned(),
         sudo_user: sudo_user(),
         metadata: line.salt.metadata.as_deref().map(arguments::value),
+        wait_ms: if line.salt.r#async { 0 } else { FIRST_MS },
         extra,
         ..Publish::default()
     }

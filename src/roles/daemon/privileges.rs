@@ -6,18 +6,19 @@ use crate::roles::cli::Exit;
 use rustix::process::{Gid, Uid, geteuid, getgroups};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
-/// The account to change to; nothing where none is named or this process has it already.
-pub fn account(name: &str) -> Result<Option<User>, Failure> {
+/// The account to change to; nothing where none is named or this process has it already. `asker` is the option that
+/// names it, for messages.
+pub fn account(name: &str, asker: &str) -> Result<Option<User>, Failure> {
     if name.is_empty() {
         return Ok(None);
     }
     let found = Machine.user(name).map_err(|error| {
-        Failure::new(Exit::NoUser, format!("the account '{name}' (option 'user') cannot be looked up: {error}"))
+        Failure::new(Exit::NoUser, format!("the account '{name}' ({asker}) cannot be looked up: {error}"))
     })?;
     let Some(user) = found else {
         return Err(Failure::new(
             Exit::NoUser,
-            format!("the account '{name}' does not exist: make it, or change the option 'user'"),
+            format!("the account '{name}' does not exist: make it, or change {asker}"),
         ));
     };
     let own = geteuid().as_raw();
@@ -27,7 +28,7 @@ pub fn account(name: &str) -> Result<Option<User>, Failure> {
     if own != 0 {
         return Err(Failure::new(
             Exit::NotAllowed,
-            format!("the option 'user' is '{name}': only root or '{name}' itself can start this"),
+            format!("{asker} is '{name}': only root or '{name}' itself can start this"),
         ));
     }
     Ok(Some(user))
@@ -88,10 +89,10 @@ mod tests {
 
     #[test]
     fn an_account_is_changed_to_only_where_it_is_another() {
-        assert_eq!(account(""), Ok(None));
-        assert_eq!(account("no such account").unwrap_err().exit, Exit::NoUser);
+        assert_eq!(account("", "user"), Ok(None));
+        assert_eq!(account("no such account", "user").unwrap_err().exit, Exit::NoUser);
         let own = Machine.user_by_uid(geteuid().as_raw()).unwrap().unwrap();
-        assert_eq!(account(&own.name), Ok(None));
+        assert_eq!(account(&own.name, "user"), Ok(None));
     }
 
     #[test]

@@ -203,7 +203,7 @@ fn a_broken_key_is_not_accepted_and_the_others_are() {
     assert_eq!(answer.exit, Exit::Failed);
     assert_eq!(folder.store().list(Standing::Accepted).unwrap(), ["web1"]);
     assert_eq!(folder.store().list(Standing::Pending).unwrap(), ["aaa"]);
-    assert_eq!(run(&folder, &["-F"], b"").exit, Exit::Ok);
+    assert_eq!(run(&folder, &["-F"], b"").exit, Exit::Failed);
 }
 
 #[test]

@@ -127,12 +127,13 @@ mod tests {
         assert_eq!(written, "[WARNING ] 2 lines were lost here: the disk is full\nthree\n");
     }
 
-    /// Blocks until the test lets it go.
-    struct Stuck(Receiver<()>);
+    /// Says that it has got a line, and blocks until the test lets it go.
+    struct Stuck(SyncSender<()>, Receiver<()>);
 
     impl Sink for Stuck {
         fn write(&mut self, _: &[u8]) -> io::Result<()> {
-            let _ = self.0.recv();
+            let _ = self.0.try_send(());
+            let _ = self.1.recv();
             Ok(())
         }
 
@@ -142,7 +143,11 @@ mod tests {
     #[test]
     fn a_sink_that_hangs_holds_nobody_up() {
         let (let_go, stuck) = sync_channel(0);
-        let mut queue = Queue::start(Box::new(Stuck(stuck))).unwrap();
+        let (begun, begins) = sync_channel(1);
+        let mut queue = Queue::start(Box::new(Stuck(begun, stuck))).unwrap();
+        queue.write_all(b"line\n").unwrap();
+        // From here on nobody takes lines, and nobody takes back what is counted.
+        begins.recv().unwrap();
         for _ in 0..3 * WAITING {
             queue.write_all(b"line\n").unwrap();
         }

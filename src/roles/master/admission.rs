@@ -7,7 +7,7 @@ use super::seats::{NewSeat, Poke};
 use super::trust::Decision;
 use crate::keys::store::valid_id;
 use crate::wire::cbor::Bytes;
-use crate::wire::frame::{HANDSHAKE_LIMIT, Notice};
+use crate::wire::frame::Notice;
 use crate::wire::handshake::{self, Claimed, HandshakeError, Reason, Wait, Welcome};
 use crate::wire::link::Peer;
 use async_io::Timer;
@@ -17,12 +17,20 @@ use std::time::{Duration, Instant};
 
 /// How long a key that is not accepted waits for its answer, unless the admin accepts it before.
 const DECISION_TIME: Duration = Duration::from_secs(30);
+/// Handshakes a second with those who are not expected, while the master has jobs to hand out.
+const UNEXPECTED: usize = 100;
+/// The same while it has nothing else to do: a new fleet may be on its way.
+const UNEXPECTED_IDLE: usize = 4000;
 /// How long the first of two with the same key has to show that it lives.
 const PROBE_TIME: Duration = Duration::from_secs(5);
 
 impl Master {
     /// Answers M1. Signing happens on the pool; when its queue is full, the peer is told when to come back.
     pub(super) async fn greet(self: Rc<Self>, peer: Peer, m1: Vec<u8>) -> Option<Vec<u8>> {
+        let now = Instant::now();
+        if !self.strangers.borrow_mut().has_time(self.handshakes_a_second(now), now) {
+            return Some(self.come_back(Busy { waiting: 0 }));
+        }
         if !self.strangers.borrow_mut().greet(peer.pipe) {
             return None;
         }
@@ -41,6 +49,24 @@ impl Master {
         }
     }
 
+    /// How many connections are taken in the time until this is asked again: those of accepted minions that are not
+    /// connected, and while there are jobs to hand out few others. A connection costs more than a handshake.
+    pub(super) fn connections_in(&self, time: Duration, now: Instant) -> usize {
+        if !self.jobs.borrow().are_started(now) {
+            return usize::MAX;
+        }
+        let expected = self.accepted.borrow().len().saturating_sub(self.seats.borrow().connections());
+        expected + (UNEXPECTED as f64 * time.as_secs_f64()) as usize
+    }
+
+    /// As many as there are accepted minions without a session, who all come at once when a master starts, and some more.
+    /// While there are jobs to hand out these are few: they are nobody who was here before, and must not take the
+    /// processor from those who are inside.
+    fn handshakes_a_second(&self, now: Instant) -> usize {
+        let expected = self.accepted.borrow().len().saturating_sub(self.seats.borrow().sessions());
+        expected + if self.jobs.borrow().are_started(now) { UNEXPECTED } else { UNEXPECTED_IDLE }
+    }
+
     fn come_back(&self, busy: Busy) -> Vec<u8> {
         let (least, most) = self.crowd.turn_away(busy.waiting, Instant::now());
         let wait_ms = least + self.spread(u64::from(most - least)) as u32;
@@ -49,9 +75,6 @@ impl Master {
 
     /// Answers M3: with a session, or after a while with the reason to wait.
     pub(super) async fn admit(self: Rc<Self>, peer: Peer, m3: Vec<u8>) -> Option<Vec<u8>> {
-        if m3.len() > HANDSHAKE_LIMIT {
-            return None;
-        }
         let half_open = self.strangers.borrow_mut().take(peer.pipe, Instant::now());
         let Some(half_open) = half_open else {
             return Some(Notice::NoSession.encode());
@@ -130,6 +153,9 @@ impl Master {
         self.strangers.borrow_mut().leave(peer.pipe);
         let (instance, boot, purpose) = (claim.instance, claim.boot, claim.purpose);
         let seat = NewSeat { id: id.clone(), key, instance, boot, purpose, session, pipe: peer.pipe, life };
+        if let (Some(door), Some(address)) = (self.door.get(), peer.address) {
+            door.know(address);
+        }
         let close = self.seats.borrow_mut().seat(seat, Instant::now());
         if let Some(pipe) = close {
             self.close(pipe);

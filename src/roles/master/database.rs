@@ -4,6 +4,7 @@
 //! job is written before it is sent. Another thread brings the log to the disk: a return is there before its minion is
 //! told. No fsync stands between a client and its answer, nor between one job and the next.
 
+use crate::wire::link::Local;
 use crate::wire::message::{AtFailure, Batch, BatchSize, EndState, Job, Return};
 use crate::wire::value::{Map, Value, parse_json};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -180,7 +181,7 @@ impl Database {
 
     /// Ready when the return is on the disk. One that came before gives way to what the earlier write put there. What is
     /// not `valid` any more when its turn comes is not written.
-    pub async fn save_return(
+    pub fn save_return(
         &self,
         id: &str,
         ret: Return,
@@ -188,8 +189,8 @@ impl Database {
         over: Over,
         closes: Closes,
         valid: Arc<AtomicBool>,
-    ) -> Result<(), String> {
-        self.order(Write::Return { id: id.to_owned(), ret: Box::new(ret), full, over, closes, valid }).await
+    ) -> Local<Result<(), String>> {
+        self.order(Write::Return { id: id.to_owned(), ret: Box::new(ret), full, over, closes, valid })
     }
 
     pub fn save_end(&self, jid: String, id: String, state: EndState) {
@@ -243,11 +244,11 @@ impl Database {
         self.order_quietly(Write::Prune { before });
     }
 
-    async fn order(&self, write: Write) -> Result<(), String> {
+    fn order(&self, write: Write) -> Local<Result<(), String>> {
         let (sender, done) = bounded(1);
-        let gone = || "the job database has stopped".to_owned();
-        self.orders.try_send(Order { write, done: Some(sender) }).map_err(|_| gone())?;
-        done.recv().await.map_err(|_| gone())?
+        // A thread that has stopped drops the order, and with it the sender.
+        let _ = self.orders.try_send(Order { write, done: Some(sender) });
+        Box::pin(async move { done.recv().await.map_err(|_| "the job database has stopped".to_owned())? })
     }
 
     fn order_quietly(&self, write: Write) {

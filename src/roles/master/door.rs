@@ -53,23 +53,30 @@ impl Service for Master {
 impl Master {
     async fn in_session(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Option<Vec<u8>> {
         let sid = SessionId::of_request(&frame)?;
-        let opened = self.seats.borrow_mut().open(sid, &frame, from.pipe, Instant::now());
+        let opened = self.seats.borrow_mut().open(sid, &frame, Instant::now());
         let Some((_, number, plain)) = opened else {
             return Some(Notice::NoSession.encode());
         };
         drop(frame);
+        let ask = cbor::decode::<Ask>(&plain);
+        drop(plain);
+        match &ask {
+            Ok(Ask::File(_)) => self.seats.borrow_mut().settle_files(sid, from.pipe),
+            _ => self.seats.borrow_mut().settle(sid, from.pipe),
+        }
         self.strangers.borrow_mut().leave(from.pipe);
         if !self.is_open(from.pipe) {
             self.pipe_closed(from.pipe);
             return None;
         }
-        let answer = match cbor::decode::<Ask>(&plain) {
+        let answer = match ask {
             Ok(Ask::Stand(stand)) => Answer::Work(Box::new(self.stand(sid, stand).await?)),
             Ok(Ask::Return(ret)) => self.take_return(sid, *ret).await?,
             Ok(Ask::Piece { digest, offset, bytes }) => self.take_piece(sid, digest.0, offset, &bytes.0),
             Ok(Ask::ReturnInPieces { digest }) => self.take_return_in_pieces(sid, digest.0).await?,
             Ok(Ask::Fire { first, events }) => self.take_events(sid, first, events),
             Ok(Ask::Grains(grains)) => self.take_grains(sid, grains),
+            Ok(Ask::File(ask)) => return self.serve_file(sid, number, ask).await,
             Err(malformed) => Answer::Refused(malformed.to_string()),
         };
         // A session that ended meanwhile gets no answer.
@@ -85,6 +92,7 @@ impl Master {
             seat.epoch = stand.epoch;
             seat.id.clone()
         };
+        self.take_returns(sid, stand.returns);
         let mut first = stand.first;
         let deadline = Instant::now() + STAND_TIME.mul_f64(0.8) + Duration::from_millis(self.spread(12_000));
         loop {
@@ -102,17 +110,17 @@ impl Master {
                         size < ANSWER_LIMIT
                     })
                     .collect();
-                self.seats.borrow_mut().answered(sid, STAND_AGAIN, Instant::now());
-                return Some(Work { jobs, epoch, seq });
+                let acknowledged = self.seats.borrow_mut().answered(sid, STAND_AGAIN, Instant::now());
+                return Some(Work { jobs, epoch, seq, acknowledged });
             }
             match until(deadline, poke.recv()).await {
                 Some(Ok(Poke::Look)) => continue,
                 none @ (Some(Ok(Poke::Probe)) | None) => {
                     let patience = if none.is_some() { PROBE_PATIENCE } else { STAND_AGAIN };
-                    self.seats.borrow_mut().answered(sid, patience, Instant::now());
-                    return Some(Work { jobs: Vec::new(), epoch: None, seq });
+                    let acknowledged = self.seats.borrow_mut().answered(sid, patience, Instant::now());
+                    return Some(Work { seq, acknowledged, ..Work::default() });
                 }
-                Some(Ok(Poke::Replaced)) => return Some(Work { jobs: Vec::new(), epoch: None, seq }),
+                Some(Ok(Poke::Replaced)) => return Some(Work { seq, ..Work::default() }),
                 Some(Err(_)) => return None,
             }
         }

@@ -124,6 +124,8 @@ pub struct Jobs {
     records: HashMap<String, Record>,
     /// The jobs of each minion that have no outcome for it.
     by_minion: HashMap<Id, HashSet<String>>,
+    /// When the last one began.
+    last: Option<Instant>,
 }
 
 impl Jobs {
@@ -149,6 +151,12 @@ impl Jobs {
             record.ended(id, EndState::Absent, None);
         }
         self.records.insert(jid, record);
+        self.last = Some(now);
+    }
+
+    /// Whether jobs are being started just now.
+    pub fn are_started(&self, now: Instant) -> bool {
+        self.last.is_some_and(|last| now.saturating_duration_since(last) < Duration::from_secs(1))
     }
 
     /// Begins a job that is run in a batch: nobody is sent it before [`Jobs::turn`] says so.

@@ -109,14 +109,25 @@ impl Master {
         match ask {
             LocalAsk::Publish(ask) => {
                 let user = caller.job_user(&ask);
-                self.publish(&user, *ask).await
+                let wait = Duration::from_millis(ask.wait_ms.into()).min(WAIT_TIME);
+                let mut answer = self.publish(&user, *ask).await;
+                if let LocalAnswer::Published { jid, steps, .. } = &mut answer
+                    && !wait.is_zero()
+                    && let Some(first) = self.steps(jid, 0, wait).await
+                {
+                    **steps = first;
+                }
+                answer
             }
             LocalAsk::Wait { jid, .. } | LocalAsk::States { jid } | LocalAsk::StopBatch { jid }
                 if !caller.may_see(self.jobs.borrow().user_of(&jid)) =>
             {
                 refused(LocalFault::Denied, format!("job {jid} is another user's"))
             }
-            LocalAsk::Wait { jid, seen } => self.wait(&jid, seen).await,
+            LocalAsk::Wait { jid, seen } => match self.steps(&jid, seen, WAIT_TIME).await {
+                Some(steps) => LocalAnswer::Steps(Box::new(steps)),
+                None => refused(LocalFault::Invalid, format!("no open job {jid}")),
+            },
             LocalAsk::Presence => self.presence_answer(),
             LocalAsk::Expand { tgt, tgt_type, delimiter } => match self.expand(&tgt, &tgt_type, delimiter.as_deref()) {
                 Ok(ids) => LocalAnswer::Minions(ids.iter().map(|id| id.to_string()).collect()),
@@ -158,19 +169,22 @@ impl Master {
         }
     }
 
-    /// What has happened to a job from step `seen` on, as soon as there is more.
-    async fn wait(&self, jid: &str, seen: usize) -> LocalAnswer {
-        loop {
-            let changed = self.jobs.borrow_mut().changed(jid);
-            let (Some(changed), Some(steps)) = (changed, self.jobs.borrow().steps(jid, seen)) else {
-                return refused(LocalFault::Invalid, format!("no open job {jid}"));
-            };
-            if !steps.steps.is_empty() || steps.open == 0 {
-                return LocalAnswer::Steps(Box::new(fitting(steps)));
+    /// What has happened to a job from step `seen` on: as soon as there is anything, or what there is after `time`.
+    /// Nothing for a job that is not known any more.
+    async fn steps(&self, jid: &str, seen: usize, time: Duration) -> Option<Steps> {
+        let news = async {
+            loop {
+                let changed = self.jobs.borrow_mut().changed(jid)?;
+                let steps = self.jobs.borrow().steps(jid, seen)?;
+                if !steps.steps.is_empty() || steps.open == 0 {
+                    return Some(fitting(steps));
+                }
+                changed.recv().await.ok()?;
             }
-            if !matches!(within(WAIT_TIME, changed.recv()).await, Some(Ok(_))) {
-                return LocalAnswer::Steps(Box::new(steps));
-            }
+        };
+        match within(time, news).await {
+            Some(steps) => steps,
+            None => self.jobs.borrow().steps(jid, seen).map(fitting),
         }
     }
 

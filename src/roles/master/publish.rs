@@ -9,6 +9,7 @@ use crate::exec::jid::Jid;
 use crate::exec::target::{self, Target};
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::FRAME_LIMIT;
+use crate::wire::link::Local;
 use crate::wire::message::{Answer, BatchSize, Job, LocalAnswer, LocalFault, Publish, Return};
 use crate::wire::publication;
 use crate::wire::seal::Hash;
@@ -92,7 +93,7 @@ impl Master {
             }
         }
         drop(seats);
-        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent) }
+        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent), steps: Box::default() }
     }
 
     /// The accepted minions that a target means. The delimiter stands between the steps of a grain's path.
@@ -133,9 +134,47 @@ impl Master {
 
     /// A return has come in. The client is told at once; the minion when it is on the disk.
     pub(super) async fn take_return(self: &Rc<Self>, sid: SessionId, ret: Return) -> Option<Answer> {
+        match self.note_return(sid, ret)? {
+            Noted::Refused(why) => Some(Answer::Refused(why)),
+            Noted::Saving(saving) => self.is_saved(sid, saving).await.then_some(Answer::Done),
+        }
+    }
+
+    /// Returns that came with a standing request: what is on the disk is acknowledged with a later answer to one.
+    pub(super) fn take_returns(self: &Rc<Self>, sid: SessionId, returns: Vec<Return>) {
+        for ret in returns {
+            let jid = ret.jid.clone();
+            match self.note_return(sid, ret) {
+                None => return,
+                Some(Noted::Refused(why)) => {
+                    log::warn!("a return for job {} is dropped: {why}", jid.escape_debug());
+                    self.seats.borrow_mut().acknowledge(sid, jid, Instant::now());
+                }
+                Some(Noted::Saving(saving)) => {
+                    let master = self.clone();
+                    let save = async move {
+                        if master.is_saved(sid, saving).await {
+                            master.seats.borrow_mut().acknowledge(sid, jid, Instant::now());
+                        }
+                    };
+                    self.executor.spawn(save).detach();
+                }
+            }
+        }
+    }
+
+    /// False when it could not be saved, and the minion has to keep it and try again; and when its key was deleted while
+    /// the disk was busy: then it is told nothing.
+    async fn is_saved(&self, sid: SessionId, saving: Local<Result<(), String>>) -> bool {
+        let saved = saving.await;
+        self.seats.borrow().at(sid).is_some() && saved.is_ok()
+    }
+
+    /// Tells everybody that a return has come in, and begins to save it. Nothing: its session has ended.
+    fn note_return(self: &Rc<Self>, sid: SessionId, ret: Return) -> Option<Noted> {
         let (id, valid) = self.seats.borrow().at(sid).map(|seat| (seat.id.clone(), seat.valid.clone()))?;
         if let Err(error) = Jid::parse(&ret.jid) {
-            return Some(Answer::Refused(error.to_string()));
+            return Some(Noted::Refused(error.to_string()));
         }
         let mut received = self.jobs.borrow_mut().returned(&id, &ret, Instant::now());
         if received == Received::Unknown {
@@ -144,14 +183,14 @@ impl Master {
                 Origin::Sent => received = Received::Late,
                 Origin::Others => {
                     log::warn!("'{id}' returned job {}, which was not sent to it", ret.jid);
-                    return Some(Answer::Refused("this job was not sent to this minion".to_owned()));
+                    return Some(Noted::Refused("this job was not sent to this minion".to_owned()));
                 }
             }
         }
         let mut full = full_return(&id, &ret);
-        let saved = if received == Received::Again {
+        let saving = if received == Received::Again {
             // Told before, but the first one may still be on its way to the disk, or have failed to get there.
-            self.database.save_return(&id, ret, full, Over::GivesWay, Closes::No, valid).await
+            self.database.save_return(&id, ret, full, Over::GivesWay, Closes::No, valid)
         } else {
             if received == Received::Late {
                 full.insert("late", true);
@@ -163,15 +202,9 @@ impl Master {
             let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
             self.turn_batches();
             let closes = if self.jobs.borrow().is_finished(&ret.jid) { Closes::Yes } else { Closes::No };
-            self.database.save_return(&id, ret, event.data, Over::Replaces, closes, valid).await
+            self.database.save_return(&id, ret, event.data, Over::Replaces, closes, valid)
         };
-        // Its key may have been deleted while the disk was busy: then it is told nothing.
-        self.seats.borrow().at(sid)?;
-        match saved {
-            Ok(()) => Some(Answer::Done),
-            // The minion keeps it and tries again.
-            Err(_) => None,
-        }
+        Some(Noted::Saving(saving))
     }
 
     /// Whose job it is that a minion returns and that is not open for it.
@@ -243,6 +276,13 @@ impl Master {
         let data = Map::from_iter([("jid", jid), ("id", id), ("state", state)]);
         self.fire(format!("salt/job/{jid}/end/{id}"), data);
     }
+}
+
+/// What becomes of a return that has come in.
+enum Noted {
+    Refused(String),
+    /// Ready when it is on the disk, or cannot be.
+    Saving(Local<Result<(), String>>),
 }
 
 /// Where a job comes from that is not open (any more).

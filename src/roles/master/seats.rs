@@ -22,6 +22,8 @@ pub const STAND_AGAIN: Duration = Duration::from_secs(5);
 const PROBE_AFTER: Duration = Duration::from_secs(2);
 /// Who was probed has this long to stand again: a minion that lives does so at once.
 pub const PROBE_PATIENCE: Duration = Duration::from_millis(2500);
+/// How long an acknowledgement may wait for something else to be told with it.
+const ACKNOWLEDGE: Duration = Duration::from_millis(200);
 /// Probes in one go: a job for everybody must not make a storm of them.
 const PROBES: usize = 500;
 /// How long a session that was replaced by its own minion still takes what is under way.
@@ -40,10 +42,16 @@ pub struct Seat {
     /// The epoch that the minion said it knows.
     pub epoch: Option<Bytes<8>>,
     pipe: Option<PipeId>,
+    /// The connection for files, where there is one.
+    files: Option<PipeId>,
     /// When the last good frame came.
     heard: Instant,
     standing: Option<Sender<Poke>>,
     answered: Option<Answered>,
+    /// Jobs whose returns came with standing requests, and are on the disk.
+    acknowledged: Vec<String>,
+    /// From when on the minion must be told that, whether there is something else to tell or not.
+    acknowledge_from: Option<Instant>,
     ends: Instant,
 }
 
@@ -80,6 +88,7 @@ pub struct Seats {
     by_sid: HashMap<SessionId, Seat>,
     by_id: HashMap<Id, SessionId>,
     by_pipe: HashMap<PipeId, SessionId>,
+    orphans: Vec<PipeId>,
 }
 
 impl Seats {
@@ -109,28 +118,53 @@ impl Seats {
             valid: Arc::new(AtomicBool::new(true)),
             epoch: None,
             pipe: Some(pipe),
+            files: None,
             heard: now,
             standing: None,
             answered: Some(Answered { at: now, patience: STAND_AGAIN }),
+            acknowledged: Vec::new(),
+            acknowledge_from: None,
             ends: now + life,
         };
         self.by_sid.insert(sid, seat);
         close
     }
 
-    /// Opens a request. The first good frame on another connection moves the session there; each is a sign of life, of a
-    /// minion too that has so much to return that it does not get to stand.
-    pub fn open(&mut self, sid: SessionId, frame: &[u8], pipe: PipeId, now: Instant) -> Option<(Id, u64, Vec<u8>)> {
+    /// Opens a request. Each is a sign of life, of a minion too that has so much to return that it does not get to stand.
+    pub fn open(&mut self, sid: SessionId, frame: &[u8], now: Instant) -> Option<(Id, u64, Vec<u8>)> {
         let seat = self.by_sid.get_mut(&sid)?;
         let (number, plain) = seat.session.open_request(frame)?;
         seat.heard = now;
+        Some((seat.id.clone(), number, plain))
+    }
+
+    /// A good frame came on this connection: a session moves with the first one on another.
+    pub fn settle(&mut self, sid: SessionId, pipe: PipeId) {
+        let Some(seat) = self.by_sid.get_mut(&sid) else {
+            return;
+        };
         if seat.pipe != Some(pipe) {
             if let Some(before) = seat.pipe.replace(pipe) {
                 self.by_pipe.remove(&before);
             }
             self.by_pipe.insert(pipe, sid);
         }
-        Some((seat.id.clone(), number, plain))
+    }
+
+    /// Files are asked for on this connection, beside the one that the session is on. There is one such connection: one
+    /// that was there before it is given up.
+    pub fn settle_files(&mut self, sid: SessionId, pipe: PipeId) {
+        let Some(seat) = self.by_sid.get_mut(&sid).filter(|seat| seat.pipe != Some(pipe)) else {
+            return;
+        };
+        if let Some(before) = seat.files.replace(pipe).filter(|before| *before != pipe) {
+            self.orphans.push(before);
+        }
+    }
+
+    /// Connections that belong to no session any more, to be closed.
+    pub fn orphans(&mut self) -> Vec<PipeId> {
+        std::mem::take(&mut self.orphans)
     }
 
     pub fn at(&self, sid: SessionId) -> Option<&Seat> {
@@ -161,11 +195,23 @@ impl Seats {
         Some(receiver)
     }
 
-    /// The standing request of this session is being answered; the minion has `patience` to stand again.
-    pub fn answered(&mut self, sid: SessionId, patience: Duration, now: Instant) {
+    /// The standing request of this session is being answered; the minion has `patience` to stand again. Gives the jobs
+    /// whose returns are to be acknowledged with it.
+    pub fn answered(&mut self, sid: SessionId, patience: Duration, now: Instant) -> Vec<String> {
+        let Some(seat) = self.by_sid.get_mut(&sid) else {
+            return Vec::new();
+        };
+        seat.standing = None;
+        seat.answered = Some(Answered { at: now, patience });
+        seat.acknowledge_from = None;
+        std::mem::take(&mut seat.acknowledged)
+    }
+
+    /// A return that came with a standing request of this session is on the disk. That is told with the next answer.
+    pub fn acknowledge(&mut self, sid: SessionId, jid: String, now: Instant) {
         if let Some(seat) = self.by_sid.get_mut(&sid) {
-            seat.standing = None;
-            seat.answered = Some(Answered { at: now, patience });
+            seat.acknowledged.push(jid);
+            seat.acknowledge_from.get_or_insert(now + ACKNOWLEDGE);
         }
     }
 
@@ -212,6 +258,16 @@ impl Seats {
         self.by_id.values().filter_map(|sid| self.by_sid.get(sid)).filter(|seat| seat.is_connected())
     }
 
+    /// How many connections are minions'.
+    pub fn connections(&self) -> usize {
+        self.by_pipe.len()
+    }
+
+    /// How many minions have a session, connected or not.
+    pub fn sessions(&self) -> usize {
+        self.by_id.len()
+    }
+
     /// The connection of a minion.
     pub fn pipe_of(&self, id: &str) -> Option<PipeId> {
         self.of(id)?.pipe
@@ -241,14 +297,21 @@ impl Seats {
         }
         let pipe = self.remove(sid);
         // Sessions that the same minion had before end too.
-        self.by_sid.retain(|_, seat| seat.id != id);
+        let ended = self.by_sid.extract_if(|_, seat| seat.id == id);
+        self.orphans.extend(ended.filter_map(|(_, seat)| seat.files));
         Some(Away { id, since: now, pipe })
     }
 
-    /// Finds those who were answered and did not stand again, and ends what has lived its life.
+    /// Finds those who were answered and did not stand again, and ends what has lived its life. Those who have waited for
+    /// an acknowledgement get it.
     pub fn sweep(&mut self, now: Instant) -> Vec<Away> {
         let mut away = Vec::new();
         for (sid, seat) in &mut self.by_sid {
+            if seat.acknowledge_from.is_some_and(|from| from <= now)
+                && let Some(standing) = &seat.standing
+            {
+                let _ = standing.try_send(Poke::Probe);
+            }
             if !seat.is_silent(now) || seat.pipe.is_none() || self.by_id.get(&seat.id) != Some(sid) {
                 continue;
             }
@@ -284,6 +347,7 @@ impl Seats {
 
     fn remove(&mut self, sid: SessionId) -> Option<PipeId> {
         let seat = self.by_sid.remove(&sid)?;
+        self.orphans.extend(seat.files);
         if self.by_id.get(&seat.id) == Some(&sid) {
             self.by_id.remove(&seat.id);
         }
@@ -351,6 +415,29 @@ mod tests {
         }
     }
 
+    fn hears(seats: &mut Seats, sid: SessionId, frame: &[u8], pipe: PipeId, now: Instant) -> bool {
+        let opened = seats.open(sid, frame, now).is_some();
+        seats.settle(sid, pipe);
+        opened
+    }
+
+    #[test]
+    fn a_connection_for_files_moves_nothing_and_goes_with_its_session() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (minion, master) = session();
+        seats.seat(new_seat(master, 1, 1), now);
+        seats.settle_files(minion.id, PipeId(1));
+        seats.settle_files(minion.id, PipeId(2));
+        seats.settle_files(minion.id, PipeId(2));
+        assert_eq!((seats.pipe_of("web1"), seats.orphans()), (Some(PipeId(1)), vec![]));
+        seats.settle_files(minion.id, PipeId(3));
+        assert_eq!(seats.orphans(), [PipeId(2)]);
+        assert_eq!(seats.closed(PipeId(3)), None);
+        assert!(seats.is_connected("web1"));
+        seats.evict("web1", now);
+        assert_eq!(seats.orphans(), [PipeId(3)]);
+    }
+
     #[test]
     fn a_minion_is_away_when_its_connection_closes_and_back_on_another_with_the_same_session() {
         let (mut seats, now) = (Seats::default(), Instant::now());
@@ -360,7 +447,7 @@ mod tests {
         assert_eq!(seats.closed(PipeId(1)).as_deref(), Some("web1"));
         assert!(!seats.is_connected("web1"));
         let (frame, _) = minion.request(b"x");
-        assert!(seats.open(minion.id, &frame, PipeId(2), now).is_some());
+        assert!(hears(&mut seats, minion.id, &frame, PipeId(2), now));
         assert!(seats.is_connected("web1"));
         assert_eq!(seats.closed(PipeId(1)), None, "the old connection is nobody's");
     }
@@ -372,7 +459,7 @@ mod tests {
         seats.seat(NewSeat { purpose: Purpose::Errand, ..new_seat(master, 1, 1) }, now);
         assert!(!seats.is_connected("web1") && seats.connected().next().is_none());
         let (frame, _) = call.request(b"a return");
-        assert!(seats.open(call.id, &frame, PipeId(1), now).is_some());
+        assert!(seats.open(call.id, &frame, now).is_some());
         assert_eq!(seats.sweep(now + STAND_AGAIN * 2).len(), 1, "and it does not stay");
     }
 
@@ -416,7 +503,7 @@ mod tests {
         seats.seat(new_seat(master, 1, 1), now);
         let later = now + Duration::from_secs(4);
         let (frame, _) = minion.request(b"a return");
-        assert!(seats.open(minion.id, &frame, PipeId(1), later).is_some());
+        assert!(hears(&mut seats, minion.id, &frame, PipeId(1), later));
         assert!(seats.sweep(later + STAND_AGAIN).is_empty());
         assert_eq!(seats.sweep(later + STAND_AGAIN * 2).len(), 1);
     }
@@ -429,7 +516,7 @@ mod tests {
         let (second, master) = session();
         assert_eq!(seats.seat(new_seat(master, 1, 1), now), None);
         let (frame, _) = first.request(b"a return under way");
-        assert!(seats.open(first.id, &frame, PipeId(1), now).is_some());
+        assert!(hears(&mut seats, first.id, &frame, PipeId(1), now));
         assert!(!seats.is_current(first.id) && seats.is_current(second.id));
         let (third, master) = session();
         assert_eq!(seats.seat(new_seat(master, 2, 7), now), Some(PipeId(1)));

@@ -11,7 +11,6 @@ pub const PATIENCE: Duration = Duration::from_secs(40);
 /// A handshake that was begun must go on within this time.
 pub const HALF_OPEN: Duration = Duration::from_secs(10);
 const LEAST: usize = 4096;
-
 struct Stranger {
     address: Option<IpAddr>,
     since: Instant,
@@ -34,6 +33,8 @@ pub struct Strangers {
     turn: u64,
     /// At most one a connection, and not of strangers alone: a minion renews its session on the connection that it has.
     half_open: HashMap<PipeId, HalfOpen>,
+    /// The second that is counted, and the handshakes that were begun in it.
+    begun: Option<(Instant, usize)>,
 }
 
 impl Strangers {
@@ -85,6 +86,14 @@ impl Strangers {
     pub fn closed(&mut self, pipe: PipeId) {
         self.leave(pipe);
         self.half_open.remove(&pipe);
+    }
+
+    /// Whether another handshake may be begun, when there are to be at most so many in a second.
+    pub fn has_time(&mut self, most: usize, now: Instant) -> bool {
+        let (since, begun) = self.begun.unwrap_or((now, 0));
+        let (since, begun) = if now - since >= Duration::from_secs(1) { (now, 0) } else { (since, begun) };
+        self.begun = Some((since, begun + 1));
+        begun < most
     }
 
     /// Whether a handshake may be begun on this connection: one at a time. Who sends a second first message before the
@@ -193,6 +202,15 @@ mod tests {
         strangers.leave(PipeId(1));
         assert!(strangers.take(PipeId(1), now).is_some());
         assert!(strangers.take(PipeId(1), now).is_none());
+    }
+
+    #[test]
+    fn so_many_handshakes_are_begun_in_a_second() {
+        let (mut strangers, now) = (Strangers::default(), Instant::now());
+        let begun = |strangers: &mut Strangers, at| (0..500).filter(|_| strangers.has_time(100, at)).count();
+        assert_eq!(begun(&mut strangers, now), 100);
+        assert_eq!(begun(&mut strangers, now + Duration::from_millis(999)), 0);
+        assert_eq!(begun(&mut strangers, now + Duration::from_secs(1)), 100);
     }
 
     #[test]

@@ -1,15 +1,23 @@
 //! What programs on the minion's host ask its daemon, on `minion.ipc`: workers and `salt-call`, of the daemon's user
 //! alone.
 
+pub mod files;
+
 use super::Minion;
 use crate::exec::Fault;
 use crate::exec::context::Master;
+use crate::exec::fileserver::Files;
 use crate::wire::cbor;
 use crate::wire::link::{Link, LinkError, Local, Peer, PipeId, Service};
-use crate::wire::message::Event;
+use crate::wire::message::{Event, FileAnswer, FileAsk};
 use crate::wire::nng::Connection;
 use crate::wire::value::Map;
+use files::{Asked, MasterFiles};
 use serde::{Deserialize, Serialize};
+use smol::channel::{Receiver, Sender, bounded};
+use smol::future::FutureExt;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -19,7 +27,7 @@ pub fn path_in(sock_dir: &Path) -> PathBuf {
     sock_dir.join("minion.ipc")
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MinionAsk {
     /// An event for the master.
@@ -30,6 +38,12 @@ pub enum MinionAsk {
     Deliver(String),
     /// End, and be started again by the supervisor.
     Restart,
+    /// Something of the master's file server.
+    File(FileAsk),
+    /// Bring a file of the master's here, as `into`.
+    Fetch { path: String, saltenv: String, into: PathBuf },
+    /// Send a file of this host to the master, which keeps it under these names.
+    Push { from: PathBuf, names: Vec<String> },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,31 +51,54 @@ pub enum MinionAsk {
 pub enum MinionAnswer {
     Done,
     Refused(String),
+    File(FileAnswer),
+    /// There is no such file.
+    Missing,
 }
 
 /// The service behind `minion.ipc`.
-pub struct LocalDoor(pub Rc<Minion>);
+pub struct LocalDoor {
+    minion: Rc<Minion>,
+    /// Each connection, with what ends its requests when it closes: a job that was killed waits for no file.
+    open: RefCell<HashMap<PipeId, (Sender<()>, Receiver<()>)>>,
+}
+
+impl LocalDoor {
+    pub fn new(minion: Rc<Minion>) -> LocalDoor {
+        LocalDoor { minion, open: RefCell::default() }
+    }
+}
 
 impl Service for LocalDoor {
     fn request(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
         let own = rustix::process::geteuid().as_raw();
-        let minion = self.0.clone();
+        let minion = self.minion.clone();
+        let closed = self.open.borrow_mut().entry(from.pipe).or_insert_with(|| bounded(1)).1.clone();
         Box::pin(async move {
             if from.uid != Some(own) && from.uid != Some(0) {
                 return None;
             }
             let answer = match cbor::decode::<MinionAsk>(&frame) {
-                Ok(ask) => minion.answer_local(ask).await,
+                Ok(ask) => {
+                    let gone = async {
+                        let _ = closed.recv().await;
+                        None
+                    };
+                    async { Some(minion.answer_local(ask).await) }.or(gone).await?
+                }
                 Err(malformed) => MinionAnswer::Refused(malformed.to_string()),
             };
             Some(cbor::encode(&answer))
         })
     }
 
-    fn closed(&self, _: PipeId) {}
+    fn closed(&self, pipe: PipeId) {
+        self.open.borrow_mut().remove(&pipe);
+    }
 }
 
 /// The way to the master through the daemon, for a worker or for `salt-call`.
+#[derive(Clone)]
 pub struct MinionSocket(PathBuf);
 
 impl MinionSocket {
@@ -74,18 +111,34 @@ impl MinionSocket {
         std::os::unix::net::UnixStream::connect(path_in(sock_dir)).is_ok()
     }
 
-    /// Asks the daemon; blocks.
+    /// Has the daemon do something; blocks.
     pub fn ask(&self, ask: &MinionAsk) -> Result<(), Fault> {
+        match self.answer(ask)? {
+            MinionAnswer::Done => Ok(()),
+            other => Err(unexpected(other)),
+        }
+    }
+}
+
+impl files::Asked for MinionSocket {
+    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
         let failed = |error: LinkError| Fault::execution(format!("the minion daemon does not answer: {error}"));
         let answer = smol::block_on(async {
             let daemon = Connection::local(&self.0, Duration::from_secs(5)).await?;
             daemon.request(cbor::encode(ask)).await
         });
         match cbor::decode(&answer.map_err(failed)?) {
-            Ok(MinionAnswer::Done) => Ok(()),
             Ok(MinionAnswer::Refused(why)) => Err(Fault::Execution(why)),
+            Ok(answer) => Ok(answer),
             Err(malformed) => Err(Fault::Internal(malformed.to_string())),
         }
+    }
+}
+
+fn unexpected(answer: MinionAnswer) -> Fault {
+    match answer {
+        MinionAnswer::Refused(why) | MinionAnswer::File(FileAnswer::Refused(why)) => Fault::Execution(why),
+        _ => Fault::Internal("the minion daemon answers in another version".to_owned()),
     }
 }
 
@@ -96,5 +149,9 @@ impl Master for MinionSocket {
 
     fn tell_minion(&self, tag: &str, data: Map) -> Result<(), Fault> {
         self.ask(&MinionAsk::Tell(Event { tag: tag.to_owned(), data }))
+    }
+
+    fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
+        Ok(Box::new(MasterFiles(self.clone())))
     }
 }

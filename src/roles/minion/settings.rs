@@ -38,6 +38,8 @@ pub struct Settings {
     pub jobs_at_once: Option<u32>,
     /// What its sessions are for.
     pub purpose: Purpose,
+    /// How long the master may say nothing before a request for a file fails.
+    pub file_patience: Duration,
     /// All options, defaults filled in.
     pub opts: Arc<Map>,
     pub grains: Arc<Map>,

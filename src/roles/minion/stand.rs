@@ -6,6 +6,7 @@
 
 use super::Minion;
 use super::channel::boot_time;
+use super::work::Came;
 use crate::exec::target::{self, Target};
 use crate::wire::cbor::Bytes;
 use crate::wire::message::{Answer, Ask, Job, Stand, Work};
@@ -82,13 +83,22 @@ impl Minion {
             if first {
                 self.freshness.borrow_mut().begin(met.welcome.epoch, met.welcome.group_key);
             }
+            let (returns, alone) = self.short.borrow_mut().leave();
+            for short in alone {
+                self.taken.borrow_mut().insert(short.jid.clone());
+                self.executor.spawn(self.clone().send_alone(short)).detach();
+            }
             let stand = {
                 let freshness = self.freshness.borrow();
                 let taken = self.taken.borrow().iter().map(|jid| jid.to_string()).collect();
-                Stand { epoch: freshness.epoch(), seq: freshness.seen(), taken, first }
+                Stand { epoch: freshness.epoch(), seq: freshness.seen(), taken, first, returns }
             };
             let asked = boot_time();
-            match self.channel.ask_unbounded(&Ask::Stand(stand)).await {
+            let answer = self.channel.ask_unbounded(&Ask::Stand(stand)).await;
+            if !matches!(answer, Ok(Answer::Work(_))) {
+                self.short.borrow_mut().came_back();
+            }
+            match answer {
                 Ok(Answer::Work(work)) => {
                     session = number;
                     self.begin_work(*work, asked);
@@ -97,7 +107,7 @@ impl Minion {
                     log::error!("the master refuses this minion's request: {why}");
                     Timer::after(Duration::from_secs(5)).await;
                 }
-                Ok(Answer::Done) | Err(_) => {
+                Ok(Answer::Done | Answer::File(_)) | Err(_) => {
                     Timer::after(Duration::from_millis(100)).await;
                 }
             }
@@ -109,13 +119,14 @@ impl Minion {
             self.freshness.borrow_mut().begin(news.id, news.key);
         }
         self.freshness.borrow_mut().anchor(asked, work.seq);
+        self.short.borrow_mut().acknowledged(&work.acknowledged);
         let now = boot_time();
         for job in work.jobs {
             if is_stale(asked, now) {
                 log::warn!("job {} is not run: it may be {} s old", job.jid, now.saturating_sub(asked).as_secs());
                 continue;
             }
-            self.take(job);
+            self.take(job, Came::Handed);
         }
     }
 
@@ -137,7 +148,7 @@ impl Minion {
                 match within(Duration::from_secs(60), subscription.next()).await {
                     Some(Ok(frame)) => {
                         if let Some(job) = self.read_publication(&frame, met.master) {
-                            self.take(job);
+                            self.take(job, Came::Published);
                         }
                     }
                     Some(Err(_)) => break,

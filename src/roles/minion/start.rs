@@ -14,7 +14,7 @@ use crate::roles::daemon::{self, End, Failure, Life, Start};
 use crate::wire::handshake::Purpose;
 use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +62,9 @@ pub fn prepare(config: &Config, options: &MinionOptions, grains: Map) -> Setting
         false => Duration::ZERO,
     };
     let finger = Some(options.master_finger.clone()).filter(|finger| !finger.is_empty());
+    let number = |name: &str, default: u64| {
+        config.opts.at(name).and_then(Value::as_float).map_or(default, |number| number.clamp(1.0, 1e5) as u64)
+    };
     Settings {
         id: common.id.clone(),
         masters: masters(config, options),
@@ -80,6 +83,8 @@ pub fn prepare(config: &Config, options: &MinionOptions, grains: Map) -> Setting
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
         reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
         purpose: Purpose::Jobs,
+        file_patience: Duration::from_secs(number("request_channel_timeout", 60))
+            * u32::try_from(number("request_channel_tries", 3)).unwrap_or(1),
         opts: Arc::new(config.opts.clone()),
         grains: Arc::new(grains),
     }

@@ -2,6 +2,7 @@
 
 use super::Minion;
 use super::execute::{World, execute, is_inline};
+use super::short::{AT_ONCE, Short};
 use super::worker::{self, Ended, without_result};
 use crate::exec::NoMaster;
 use crate::exec::host::Machine;
@@ -14,7 +15,6 @@ use crate::wire::patience::within;
 use crate::wire::seal::hash;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
-use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
@@ -23,40 +23,20 @@ use std::time::{Duration, Instant, SystemTime};
 const REMEMBER: Duration = Duration::from_secs(86_400);
 /// The longest return in one message, and the size of a piece of a longer one.
 const PIECE: usize = 256 * 1024;
-/// How long a short function's answer may be on its way before it is put on the disk.
-const AT_ONCE: Duration = Duration::from_secs(1);
-/// How long the jid of a short function is remembered: longer than a job is offered, and than an answer is held up.
-const RECENT: Duration = Duration::from_secs(300);
 /// How often a daemon looks after workers that an earlier one started.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The jids of short functions that ran lately. They are pure, so that a daemon that starts anew may forget them.
-#[derive(Default)]
-pub(super) struct Recent {
-    jids: HashSet<Jid>,
-    by_age: VecDeque<(Instant, Jid)>,
-}
-
-impl Recent {
-    /// Notes a jid; false for one that was noted before.
-    fn is_new(&mut self, jid: &Jid, now: Instant) -> bool {
-        while let Some((at, old)) = self.by_age.front()
-            && now - *at > RECENT
-        {
-            self.jids.remove(old);
-            self.by_age.pop_front();
-        }
-        let is_new = self.jids.insert(jid.clone());
-        if is_new {
-            self.by_age.push_back((now, jid.clone()));
-        }
-        is_new
-    }
+/// How a job has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Came {
+    /// With the answer to the standing request: the next one takes the result of a short function along.
+    Handed,
+    Published,
 }
 
 impl Minion {
     /// Takes a job and runs it, unless it was taken before.
-    pub(super) fn take(self: &Rc<Self>, job: Job) {
+    pub(super) fn take(self: &Rc<Self>, job: Job, came: Came) {
         let Ok(jid) = Jid::parse(&job.jid) else {
             return log::error!("the master sent a job without a proper jid");
         };
@@ -70,8 +50,7 @@ impl Minion {
         }
         if is_inline {
             self.tell_job_start(&job);
-            self.taken.borrow_mut().insert(jid.clone());
-            return self.executor.spawn(self.clone().work_in_place(jid, job)).detach();
+            return self.work_in_place(jid, job, came);
         }
         let lock = match self.jobs.take(&self.describe(&jid, &job)) {
             Ok(Some(lock)) => lock,
@@ -131,9 +110,8 @@ impl Minion {
         }
     }
 
-    /// Runs a function that is pure and over sooner than another thread, or a file, would be there. A daemon that is killed
-    /// in between takes nothing with it but an answer. One that the master does not take at once is put on the disk.
-    async fn work_in_place(self: Rc<Self>, jid: Jid, job: Job) {
+    /// Runs a short function. Its result goes with the next standing request, or alone when none is about to be made.
+    fn work_in_place(self: &Rc<Self>, jid: Jid, job: Job, came: Came) {
         let background = self.background.borrow().clone();
         let world = World {
             host: &Machine,
@@ -144,11 +122,29 @@ impl Minion {
             cancelled: &AtomicBool::new(false),
         };
         let ret = execute(&world, &job);
-        let answer = within(AT_ONCE, self.channel.ask(&Ask::Return(Box::new(ret.clone())))).await;
-        if let Some(Ok(Answer::Done)) = answer {
-            self.taken.borrow_mut().remove(&jid);
-            return;
+        let short = Short { jid, job, ret };
+        match came {
+            Came::Handed => {
+                self.short.borrow_mut().push(short, Instant::now());
+                let _ = self.short_news.0.try_send(());
+            }
+            Came::Published => self.executor.spawn(self.clone().send_alone(short)).detach(),
         }
+    }
+
+    /// Sends the result of a short function by itself.
+    pub(super) async fn send_alone(self: Rc<Self>, short: Short) {
+        self.taken.borrow_mut().insert(short.jid.clone());
+        let answer = within(AT_ONCE, self.channel.ask(&Ask::Return(Box::new(short.ret.clone())))).await;
+        match answer {
+            Some(Ok(Answer::Done)) => drop(self.taken.borrow_mut().remove(&short.jid)),
+            _ => self.keep_and_deliver(short).await,
+        }
+    }
+
+    /// The master has not acknowledged the result of a short function: it is kept and sent like any other.
+    async fn keep_and_deliver(self: Rc<Self>, Short { jid, job, ret }: Short) {
+        self.taken.borrow_mut().insert(jid.clone());
         match self.jobs.take(&self.describe(&jid, &job)) {
             Ok(Some(_lock)) => self.keep(&jid, &ret),
             // It ran before, under an earlier daemon, which has seen to its result.
@@ -156,6 +152,21 @@ impl Minion {
             Err(error) => log::error!("{jid}: the result is not on disk: {error}"),
         }
         self.deliver(jid, ret).await;
+    }
+
+    /// Sees to the results of short functions that are not acknowledged in time.
+    pub(super) async fn keep_short(self: Rc<Self>) {
+        loop {
+            let due = self.short.borrow().due();
+            match due {
+                Some(due) => drop(Timer::at(due).await),
+                None => drop(self.short_news.1.recv().await),
+            }
+            let overdue = self.short.borrow_mut().overdue(Instant::now());
+            for short in overdue {
+                self.executor.spawn(self.clone().keep_and_deliver(short)).detach();
+            }
+        }
     }
 
     async fn work(self: Rc<Self>, jid: Jid, job: Job, lock: Lock) {
@@ -316,19 +327,4 @@ impl Minion {
 fn not_taken(ret: Return, why: &str) -> Return {
     let value = Value::from(format!("The job has ended, but its result cannot be sent: {why}"));
     Return { value, retcode: 1, success: false, ..ret }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_short_function_runs_once_for_as_long_as_it_may_be_offered() {
-        let (mut recent, now) = (Recent::default(), Instant::now());
-        let jid = Jid::parse("20260101000000000000").unwrap();
-        assert!(recent.is_new(&jid, now));
-        assert!(!recent.is_new(&jid, now + RECENT));
-        assert!(recent.is_new(&jid, now + RECENT + Duration::from_millis(1)), "the memory is bounded");
-        assert_eq!((recent.jids.len(), recent.by_age.len()), (1, 1));
-    }
 }

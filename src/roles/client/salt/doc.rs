@@ -4,8 +4,8 @@ use crate::roles::cli::options::Output;
 use crate::roles::cli::{Display, Trouble};
 use crate::wire::value::{Map, Value};
 
-/// `answers` are what `sys.doc` gave, by minion.
-pub fn show(answers: &Map, output: &Output, display: &mut Display) -> Result<(), Trouble> {
+/// `answers` are what `sys.doc` gave, by minion. How many functions were shown.
+pub fn show(answers: &Map, output: &Output, display: &mut Display) -> Result<usize, Trouble> {
     let mut docs = Map::new();
     for (id, answer) in answers {
         match answer {
@@ -16,10 +16,12 @@ pub fn show(answers: &Map, output: &Output, display: &mut Display) -> Result<(),
     }
     docs.sort_keys();
     if output.out.is_some() {
-        return Ok(display.show(&docs.into(), None, 0)?);
+        let count = docs.len();
+        display.show(&docs.into(), None, 0)?;
+        return Ok(count);
     }
     for (name, text) in &docs {
         display.say(&format!("{}:\n\n{}\n", name.to_text(), text.to_text()));
     }
-    Ok(())
+    Ok(docs.len())
 }

@@ -163,7 +163,10 @@ impl<'a> Shown<'a> {
         let mut together = std::mem::take(&mut self.together);
         together.sort_keys();
         if self.is_doc {
-            doc::show(&together, &self.line.output, &mut self.display)?;
+            let found = doc::show(&together, &self.line.output, &mut self.display)?;
+            if found == 0 && self.failed.is_empty() && self.returned > 0 {
+                return Err(Trouble::new(Exit::Failed, "no minion that answered knows such a function or module"));
+            }
         } else if self.line.salt.r#static {
             self.display.show(&Value::Map(together), self.out.as_deref(), self.worst)?;
         }

@@ -3,7 +3,8 @@
 use crate::roles::config::option::{Default, Opt, Section};
 
 // The default differs between master and minion.
-const CONF_FILE: Opt = Opt::text("conf_file", "/etc/salt/minion", "The configuration file itself.");
+const CONF_FILE: Opt = Opt::text("conf_file", "/etc/salt/minion", "The configuration file itself.")
+    .without_effect("it is always the file that was read");
 const DEFAULT_INCLUDE: Opt = Opt::any(
     "default_include",
     Default::Text("minion.d/*.conf"),

@@ -1,0 +1,332 @@
+//! Files between a real master and a real minion.
+
+use super::fleet::{Fleet, Ran, free_port, wait_for};
+use super::proxy::Proxy;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A file of so many bytes that nothing can guess or compress.
+fn noise(path: &Path, bytes: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut noise = Vec::with_capacity(bytes + 8);
+    while noise.len() < bytes {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        noise.extend_from_slice(&state.to_le_bytes());
+    }
+    noise.truncate(bytes);
+    fs::write(path, &noise).unwrap();
+    noise
+}
+
+/// A fleet whose master serves a folder, which is made.
+fn serving(minions: &[&str], master: &str) -> (Fleet, PathBuf) {
+    let accept = if master.contains("auto_accept") { "" } else { "auto_accept: True\n" };
+    let fleet = Fleet::prepare(minions, &format!("{accept}{master}"), "");
+    let root = fleet.path("root");
+    fs::create_dir_all(&root).unwrap();
+    let config = fleet.path("conf/master");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{text}\nfile_roots:\n  base: ['{0}']\n  __env__: ['{0}/__env__']\n", root.display()))
+        .unwrap();
+    (fleet, root)
+}
+
+fn start(fleet: &mut Fleet, minions: &[&str]) {
+    fleet.start_master();
+    for id in minions {
+        fleet.start_minion(id);
+    }
+    fleet.wait_connected(minions);
+}
+
+/// What a function answers on web1, as JSON.
+fn json(fleet: &Fleet, words: &[&str]) -> String {
+    let ran = fleet.salt(&[&["web1", "--out=json", "--out-indent=-1"], words].concat());
+    let answer = ran.out.trim().strip_prefix("{\"web1\": ").and_then(|rest| rest.strip_suffix('}'));
+    answer.unwrap_or_else(|| panic!("{words:?}: {ran:?}")).to_owned()
+}
+
+#[test]
+fn a_large_file_arrives_whole_and_only_when_it_has_changed() {
+    let (mut fleet, root) = serving(&["web1"], "");
+    start(&mut fleet, &["web1"]);
+    let noise = noise(&root.join("big"), 9_000_001);
+    let dest = fleet.path("dest");
+    let get = || json(&fleet, &["cp.get_file", "salt://big", dest.to_str().unwrap()]);
+    assert_eq!(get(), format!("{:?}", dest.display().to_string()));
+    assert!(fs::read(&dest).unwrap() == noise);
+    let cached = json(&fleet, &["cp.cache_file", "salt://big"]);
+    assert_eq!(cached, format!("{:?}", fleet.path("web1/cache/files/base/big").display().to_string()));
+    let inode = |path: &str| {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(fleet.path(path)).unwrap().ino()
+    };
+    let before = (inode("dest"), inode("web1/cache/files/base/big"));
+    get();
+    json(&fleet, &["cp.cache_file", "salt://big"]);
+    assert_eq!((inode("dest"), inode("web1/cache/files/base/big")), before, "it was fetched again");
+    fs::write(root.join("big"), "small").unwrap();
+    get();
+    assert_eq!(fs::read(&dest).unwrap(), b"small");
+    assert_eq!(fs::read_dir(fleet.path("web1/cache/incoming")).unwrap().count(), 0, "nothing is left over");
+}
+
+#[test]
+fn what_a_minion_asks_is_answered_as_by_its_own_files() {
+    let (mut fleet, root) = serving(&["web1"], "");
+    start(&mut fleet, &["web1"]);
+    fs::create_dir_all(root.join("sub/empty")).unwrap();
+    fs::create_dir_all(root.join("qa")).unwrap();
+    for (path, text) in [("a", "a"), ("sub/b.sls", "b"), ("empty-file", ""), ("qa/only", "qa"), ("q?x", "q")] {
+        fs::write(root.join(path), text).unwrap();
+    }
+    std::os::unix::fs::symlink("a", root.join("link")).unwrap();
+    // The same questions to the file server of the minion's host itself.
+    let local = fleet.path("local");
+    fs::create_dir_all(&local).unwrap();
+    let (here, cache) = (root.display(), fleet.path("web1/cache").display().to_string());
+    fs::write(
+        local.join("minion"),
+        format!(
+            "id: web1\nroot_dir: /\ncachedir: {cache}\nfile_roots:\n  base: ['{here}']\n  __env__: ['{here}/__env__']\n"
+        ),
+    )
+    .unwrap();
+    for words in [
+        &["cp.envs"][..],
+        &["cp.list_master"],
+        &["cp.list_master", "saltenv=qa"],
+        &["cp.list_master", "prefix=sub"],
+        &["cp.list_master_dirs"],
+        &["cp.list_master_symlinks"],
+        &["cp.list_states"],
+        &["cp.hash_file", "salt://a"],
+        &["cp.hash_file", "salt://none"],
+        &["cp.stat_file", "salt://a"],
+        &["cp.stat_file", "salt://none"],
+        &["cp.cache_file", "salt://empty-file"],
+        &["cp.cache_file", "salt://|q?x"],
+        &["cp.cache_file", "salt://q?x"],
+        &["cp.cache_file", "salt://only?saltenv=qa"],
+        &["cp.cache_file", "salt://none"],
+        &["cp.cache_dir", "salt://sub"],
+        &["cp.get_file_str", "salt://link"],
+        &["cp.get_url", "salt://a", "dest=None"],
+    ] {
+        let asked = json(&fleet, words);
+        let own = Ran::from(
+            fleet
+                .command("salt-call")
+                .arg("-c")
+                .arg(&local)
+                .args(["--local", "--out=json", "--out-indent=-1"])
+                .args(words)
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(own.out.trim(), format!("{{\"local\": {asked}}}"), "{words:?} {}", own.err);
+    }
+}
+
+#[test]
+fn a_transfer_goes_on_after_a_cut_where_it_was() {
+    let (mut fleet, root) = serving(&["web1"], "");
+    let proxy = Proxy::start(free_port(), fleet.ret_port);
+    fleet.configure_minion("web1", proxy.port, "");
+    start(&mut fleet, &["web1"]);
+    let noise = noise(&root.join("big"), 40_000_000);
+    let dest = fleet.path("dest");
+    let cutter = std::thread::spawn({
+        let incoming = fleet.path("web1/cache/incoming");
+        move || {
+            let mut cuts = 0;
+            // Each time when some more has come.
+            for least in [1_000_000, 12_000_000, 25_000_000] {
+                let come = |at: &Path| -> u64 {
+                    let entries = fs::read_dir(at).into_iter().flatten().flatten();
+                    entries.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
+                };
+                wait_for("some of the file", || (come(&incoming) > least).then_some(()));
+                proxy.cut();
+                cuts += 1;
+            }
+            (cuts, proxy)
+        }
+    });
+    let got = json(&fleet, &["cp.get_file", "salt://big", dest.to_str().unwrap()]);
+    assert_eq!(got, format!("{:?}", dest.display().to_string()));
+    let (cuts, proxy) = cutter.join().unwrap();
+    assert_eq!(cuts, 3);
+    assert!(fs::read(&dest).unwrap() == noise);
+    // Each cut loses what was under way, and no more: eight parts.
+    let carried = proxy.seen().len();
+    assert!(carried < 40_000_000 + 3 * 9 * 262_144 + 4_000_000, "{carried} bytes for a file of 40,000,000");
+}
+
+#[test]
+fn a_file_that_changes_on_the_way_arrives_as_one_of_its_states() {
+    let (mut fleet, root) = serving(&["web1"], "");
+    start(&mut fleet, &["web1"]);
+    let path = root.join("big");
+    fs::write(&path, vec![b'a'; 20_000_000]).unwrap();
+    let incoming = fleet.path("web1/cache/incoming");
+    let changer = std::thread::spawn(move || {
+        let begun = || fs::read_dir(&incoming).is_ok_and(|mut entries| entries.next().is_some());
+        wait_for("the transfer to begin", || begun().then_some(()));
+        let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.write_all(&vec![b'b'; 20_000_000]).unwrap();
+    });
+    let dest = fleet.path("dest");
+    json(&fleet, &["cp.get_file", "salt://big", dest.to_str().unwrap()]);
+    changer.join().unwrap();
+    // It may have been whole before the change; then the next call brings the change.
+    json(&fleet, &["cp.get_file", "salt://big", dest.to_str().unwrap()]);
+    let got = fs::read(&dest).unwrap();
+    assert_eq!(got.len(), 20_000_000);
+    assert!(got.iter().all(|byte| *byte == b'b'));
+}
+
+#[test]
+fn no_address_of_a_minion_leads_out_of_the_roots() {
+    let (mut fleet, root) = serving(&["web1"], "fileserver_followsymlinks: False");
+    start(&mut fleet, &["web1"]);
+    let secret = fleet.path("secret");
+    fs::write(&secret, "secret").unwrap();
+    std::os::unix::fs::symlink(&secret, root.join("link")).unwrap();
+    fs::create_dir_all(root.join("qa")).unwrap();
+    let absolute = format!("salt://|{}", secret.display());
+    for address in ["salt://../secret", "salt://|../secret", "salt://a/../../secret", "salt://link", &absolute] {
+        assert_eq!(json(&fleet, &["cp.hash_file", address]), "\"\"", "{address}");
+        assert_eq!(json(&fleet, &["cp.cache_file", address]), "false", "{address}");
+        assert_eq!(json(&fleet, &["cp.get_file_str", address]), "false", "{address}");
+    }
+    for saltenv in ["saltenv=..", "saltenv=qa/../..", "saltenv=/", "saltenv=../run"] {
+        assert_eq!(json(&fleet, &["cp.cache_file", "salt://secret", saltenv]), "false", "{saltenv}");
+        assert_eq!(json(&fleet, &["cp.list_master", saltenv]), "[]", "{saltenv}");
+    }
+}
+
+#[test]
+fn files_are_taken_only_where_that_is_on_and_only_in_bounds() {
+    let (mut fleet, _) = serving(&["web1"], "");
+    start(&mut fleet, &["web1"]);
+    let noise = noise(&fleet.path("mine"), 1_500_000);
+    let mine = fleet.path("mine").display().to_string();
+    assert_eq!(json(&fleet, &["cp.push", &mine]), "false");
+    assert!(!fleet.path("cache/minions").exists(), "off, and something was written");
+    fleet.stop("master");
+    let config = fleet.path("conf/master");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{text}\nfile_recv: True\nfile_recv_max_size: 2\n")).unwrap();
+    fleet.start_master();
+    fleet.wait_connected(&["web1"]);
+    assert_eq!(json(&fleet, &["cp.push", &mine, "upload_path=/in/mine"]), "true");
+    assert!(fs::read(fleet.path("cache/minions/web1/files/in/mine")).unwrap() == noise);
+    assert_eq!(json(&fleet, &["cp.push", &mine, "upload_path=../../../evil"]), "false");
+    fs::write(fleet.path("mine"), vec![0; 3_000_000]).unwrap();
+    assert_eq!(json(&fleet, &["cp.push", &mine]), "false", "it is longer than file_recv_max_size");
+    fs::create_dir_all(fleet.path("folder/sub")).unwrap();
+    fs::write(fleet.path("folder/sub/one.conf"), "one").unwrap();
+    fs::write(fleet.path("folder/two.txt"), "two").unwrap();
+    let folder = fleet.path("folder").display().to_string();
+    assert_eq!(json(&fleet, &["cp.push_dir", &folder, "glob=*.conf", "upload_path=/up"]), "true");
+    assert_eq!(fs::read(fleet.path("cache/minions/web1/files/up/sub/one.conf")).unwrap(), b"one");
+    assert!(!fleet.path("cache/minions/web1/files/up/two.txt").exists());
+}
+
+#[test]
+fn a_minion_that_is_not_accepted_gets_nothing() {
+    let (mut fleet, root) = serving(&["web1"], "auto_accept: False\n");
+    fleet.configure_minion("web1", fleet.ret_port, "request_channel_timeout: 1\nrequest_channel_tries: 1\n");
+    fs::write(root.join("a"), "a").unwrap();
+    fleet.start_master();
+    fleet.start_minion("web1");
+    let call = || {
+        let mut command = fleet.command("salt-call");
+        command.arg("-c").arg(fleet.path("web1/conf")).args(["cp.get_file_str", "salt://a", "--out=txt"]);
+        Ran::from(command.output().unwrap())
+    };
+    let refused = |ran: &Ran| ran.code == 1 && ran.err.contains("File client timed out") && ran.out.is_empty();
+    wait_for("the daemon of the minion", || fleet.path("web1/run/minion.ipc").exists().then_some(()));
+    let ran = call();
+    assert!(refused(&ran), "{ran:?}");
+    assert_eq!(fleet.run("salt-key", &["-y", "-a", "web1"]).code, 0);
+    fleet.wait_connected(&["web1"]);
+    assert_eq!(call().out.trim(), "local: a");
+    fs::write(root.join("a"), "changed").unwrap();
+    assert_eq!(fleet.run("salt-key", &["-y", "-d", "web1"]).code, 0);
+    fleet.wait_gone("web1");
+    let ran = call();
+    assert!(refused(&ran), "{ran:?}");
+    assert_eq!(fs::read(fleet.path("web1/cache/files/base/a")).unwrap(), b"a");
+}
+
+#[test]
+fn jobs_stay_quick_during_a_transfer() {
+    let (mut fleet, root) = serving(&["web1", "web2"], "");
+    start(&mut fleet, &["web1", "web2"]);
+    noise(&root.join("big"), 120_000_000);
+    let dest = fleet.path("dest");
+    let child = fleet
+        .command("salt")
+        .args(["web1", "cp.get_file", "salt://big"])
+        .arg(&dest)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let incoming = fleet.path("web1/cache/incoming");
+    let begun = || fs::read_dir(&incoming).is_ok_and(|mut entries| entries.next().is_some());
+    wait_for("the transfer to begin", || begun().then_some(()));
+    let mut times = Vec::new();
+    while !dest.exists() && times.len() < 200 {
+        let start = Instant::now();
+        assert_eq!(fleet.salt(&["*", "test.ping"]).code, 0);
+        times.push(start.elapsed());
+    }
+    let mut child = child;
+    assert!(child.wait().unwrap().success());
+    times.sort();
+    assert!(!times.is_empty(), "no job was in time to be measured");
+    assert!(times[times.len() / 2] < Duration::from_millis(500), "{times:?}");
+}
+
+#[test]
+fn salt_cp_copies_files_and_folders() {
+    let (mut fleet, _) = serving(&["web1", "web2"], "");
+    start(&mut fleet, &["web1", "web2"]);
+    let noise = noise(&fleet.path("noise"), 300_000);
+    fs::create_dir_all(fleet.path("tree/sub/empty")).unwrap();
+    fs::write(fleet.path("tree/sub/text"), "text").unwrap();
+    fs::write(fleet.path("tree/nothing"), "").unwrap();
+    fs::create_dir_all(fleet.path("out")).unwrap();
+    let path = |below: &str| fleet.path(below).display().to_string();
+    let cp = |words: &[&str]| fleet.run("salt-cp", &[&["--out=json", "--out-indent=-1"], words].concat());
+    let ran = cp(&["*", &path("tree/sub/text"), &path("out/")]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(
+        ran.out.trim(),
+        format!("{{\"web1\": {{\"{0}\": true}}, \"web2\": {{\"{0}\": true}}}}", path("out/text"))
+    );
+    assert_eq!(fs::read(fleet.path("out/text")).unwrap(), b"text");
+    for more in [&["web1", "-C"][..], &["web1", "-C", "-n"]] {
+        let ran = cp(&[more, &[&path("noise"), &path("tree"), &path("out")]].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(fs::read(fleet.path("out/noise")).unwrap() == noise);
+        assert_eq!(fs::read(fleet.path("out/tree/sub/text")).unwrap(), b"text");
+        assert!(fleet.path("out/tree/sub/empty").is_dir() && fleet.path("out/tree/nothing").is_file());
+        fs::remove_dir_all(fleet.path("out")).unwrap();
+        fs::create_dir_all(fleet.path("out")).unwrap();
+    }
+    let ran = cp(&["web1", &path("tree"), &path("out")]);
+    assert!(ran.code == 1 && ran.err.contains("is a directory"), "{ran:?}");
+    let ran = cp(&["web1", &path("none"), &path("out")]);
+    assert!(ran.code == 42 && ran.err.contains("does not exist"), "{ran:?}");
+    let ran = cp(&["web1", "-C", &path("noise"), &path("noise/x")]);
+    assert!(ran.code == 1 && ran.out.contains("Not a directory"), "{ran:?}");
+    let ran = cp(&["nobody", &path("noise"), &path("out")]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+}

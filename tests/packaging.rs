@@ -1,0 +1,65 @@
+//! What packages ship beside the file: the tools that read it find no fault, as far as they are installed here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging").join(folder);
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+fn is_installed(tool: &str) -> bool {
+    let there = Command::new("sh").args(["-c", "command -v \"$0\"", tool]).stdout(Stdio::null()).status();
+    there.is_ok_and(|status| status.success())
+}
+
+#[test]
+fn shells_and_man_read_what_was_made() {
+    for (tool, args, folder) in [
+        ("bash", &["-n"][..], "completions/bash"),
+        ("zsh", &["-n"], "completions/zsh"),
+        ("fish", &["-n"], "completions/fish"),
+        ("mandoc", &["-T", "lint", "-W", "error"], "man"),
+    ] {
+        if !is_installed(tool) {
+            eprintln!("not checked: {tool} is not installed");
+            continue;
+        }
+        for file in files(folder) {
+            let output = Command::new(tool).args(args).arg(&file).output().unwrap();
+            assert!(output.status.success() && output.stderr.is_empty(), "{}: {output:?}", file.display());
+        }
+    }
+}
+
+#[test]
+fn bash_completes_options_values_and_functions() {
+    if !is_installed("bash") {
+        eprintln!("not run: bash is not installed");
+        return;
+    }
+    let script = "for file in \"$0\"/*; do source \"$file\"; done
+        try() {
+            COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+            $(complete -p \"$1\" | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+            echo \"${COMPREPLY[*]}\"
+        }
+        salt-key() { printf '%s\\n' 'Accepted Keys:' web1 '$(echo >&2 HACKED)'; }
+        try salt --out = js
+        try salt -l de
+        try salt --stat
+        try salt -l debug --log-file-level = info web1 test.pi
+        try salt-call test.pin
+        try salt-run jobs.look
+        try salt-key --rotate-aes-key T
+        try salt-key -d web
+        try salt-key -d ''
+        try halite generate m";
+    let folder = files("completions/bash")[0].parent().unwrap().to_owned();
+    let output = Command::new("bash").arg("-c").arg(script).arg(folder).output().unwrap();
+    let wanted = "json\ndebug\n--static --state-output --state-verbose\ntest.ping\ntest.ping\njobs.lookup_jid\nTrue\n\
+        web1\nweb1 \\$\\(echo\\ \\>\\&2\\ HACKED\\)\nman\n";
+    // The id of the second key is a command, which nobody may run.
+    assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), output.stderr.as_slice()), (wanted, &b""[..]));
+}
