@@ -9,6 +9,8 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A future on the thread of its role.
 pub type Local<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -65,6 +67,8 @@ pub trait Link {
 /// The publications of one publisher, those that arrive.
 pub trait Subscription {
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, LinkError>> + '_>>;
+    /// True while there is a connection to the publisher.
+    fn is_connected(&self) -> Arc<AtomicBool>;
 }
 
 /// Makes connections.

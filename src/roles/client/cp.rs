@@ -5,7 +5,7 @@
 
 mod sources;
 
-use super::gather::{Gather, Gathered};
+use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Account, Client, ClientError, configured, sudo_user};
 use crate::roles::cli::exit::complain;
 use crate::roles::cli::salt_cp::{Copy, SaltCpLine};
@@ -198,6 +198,7 @@ impl Sending<'_> {
             tgt_type: self.copy.kind.to_owned(),
             sudo_user: sudo_user(),
             extra,
+            wait_ms: FIRST_MS,
             ..Publish::default()
         };
         let published = self.client.ask(&LocalAsk::Publish(Box::new(publish))).await?;

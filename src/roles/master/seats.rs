@@ -39,8 +39,8 @@ pub struct Seat {
     pub session: Session,
     /// True until its key is not accepted any more: what is under way then is not committed.
     pub valid: Arc<AtomicBool>,
-    /// The epoch that the minion said it knows.
-    pub epoch: Option<Bytes<8>>,
+    /// The epoch whose publications the minion said it hears.
+    pub hears: Option<Bytes<8>>,
     pipe: Option<PipeId>,
     /// The connection for files, where there is one.
     files: Option<PipeId>,
@@ -116,7 +116,7 @@ impl Seats {
             purpose,
             session,
             valid: Arc::new(AtomicBool::new(true)),
-            epoch: None,
+            hears: None,
             pipe: Some(pipe),
             files: None,
             heard: now,
