@@ -428,11 +428,11 @@ async fn run_client(folder: &Path, publish: Publish) -> Told {
     let told_so = async {
         let client = Client::connect(folder).await.map_err(|error| error.to_string())?;
         let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.map_err(|error| error.to_string())?;
-        let LocalAnswer::Published { jid, minions, absent, first } = answer else {
+        let LocalAnswer::Published { jid, minions, absent, steps } = answer else {
             return Err(format!("{answer:?}"));
         };
         told.jid = Some(jid.clone());
-        let mut gather = Gather::new(&client, &jid, &minions, &absent, *first, Duration::from_secs(5));
+        let mut gather = Gather::new(&client, &jid, &minions, &absent, *steps, Duration::from_secs(5));
         loop {
             match gather.next().await.map_err(|error| error.to_string())? {
                 Gathered::Outcome(outcome) => told.outcomes.push(*outcome),

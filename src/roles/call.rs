@@ -9,10 +9,9 @@ use super::cli::arguments::Called;
 use super::cli::display::DisplayError;
 use super::cli::exit::{complain, print};
 use super::cli::salt_call::SaltCallLine;
-use super::cli::{Display, Exit, Trouble};
+use super::cli::{Display, Exit, Trouble, account};
 use super::config::id::{self, Names};
 use super::config::{Config, KeepId, Role, Surroundings};
-use super::daemon::privileges;
 use super::minion::execute::{World, reply};
 use super::minion::local::{MinionAsk, MinionSocket};
 use super::minion::spool::Spool;
@@ -46,7 +45,7 @@ pub fn run(args: &[String]) -> u8 {
 fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     let called = line.call()?;
     if let Some(name) = &line.call.run_as {
-        change_account(name)?;
+        account::act_as(name, "--priv")?;
     }
     let config = configured(line)?;
     let Some(called) = called.filter(|_| !line.call.doc) else {
@@ -97,20 +96,13 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     })
 }
 
-/// `--priv`: all that follows is done, and may be done, as somebody else.
-fn change_account(name: &str) -> Result<(), Trouble> {
-    let changed = privileges::account(name, "--priv").and_then(|account| match account {
-        Some(account) => privileges::become_user(&account),
-        None => Ok(()),
-    });
-    changed.map_err(|failure| Trouble::new(failure.exit, failure.message))
-}
-
 /// The minion's configuration, with what the command line says above it.
 fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
     let around = Surroundings::of_process(line.common.config_dir.clone());
     let mut config = Config::load(Role::Minion, &around)?;
-    super::cli::account::act_as(line.call.run_as.as_deref(), config.text("user"))?;
+    if line.call.run_as.is_none() {
+        account::act_as_configured(config.text("user"))?;
+    }
     super::logging::start(&config, &line.logging);
     let call = &line.call;
     let path =

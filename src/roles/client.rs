@@ -93,7 +93,7 @@ fn configured(common: &Common, logging: &Logging, account: Account) -> Result<(C
     let config = Config::load(Role::Master, &around)?;
     let options = config.master()?;
     if account == Account::Masters {
-        super::cli::account::act_as(None, &options.common.user)?;
+        super::cli::account::act_as_configured(&options.common.user)?;
     }
     super::logging::start(&config, logging);
     Ok((config, options))

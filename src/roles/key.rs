@@ -261,7 +261,11 @@ fn run_line(line: &KeyLine) -> Exit {
         Ok(options) => options,
         Err(error) => return fail(&error.to_string(), Exit::Configuration),
     };
-    if let Err(trouble) = account::act_as(line.actions.user.as_deref(), &options.common.user) {
+    let changed = match &line.actions.user {
+        Some(name) => account::act_as(name, "--user"),
+        None => account::act_as_configured(&options.common.user),
+    };
+    if let Err(trouble) = changed {
         return trouble.report("salt-key");
     }
     logging::start_with_file(&config, &line.logging, &options.common.log);

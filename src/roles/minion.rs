@@ -24,7 +24,7 @@ use crate::exec::jobs::{Jobs, boot_id};
 use crate::keys::Identity;
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::link::{Local, Transport};
-use crate::wire::message::{Answer, Ask, Event, FileAnswer};
+use crate::wire::message::{Answer, Ask, Event};
 use crate::wire::nng::Server;
 use crate::wire::seal;
 use crate::wire::value::{Map, Value};
@@ -286,19 +286,9 @@ impl Minion {
                 }
                 Err(error) => MinionAnswer::Refused(error.to_string()),
             },
-            MinionAsk::File(ask) => match self.files.ask(ask).await {
-                Ok(answer) => MinionAnswer::File(answer),
-                Err(why) => MinionAnswer::Refused(why),
-            },
-            MinionAsk::Fetch { path, saltenv, into } => match self.files.fetch(&path, &saltenv, &into).await {
-                Ok(true) => MinionAnswer::Done,
-                Ok(false) => MinionAnswer::Missing,
-                Err(why) => MinionAnswer::Refused(why),
-            },
-            MinionAsk::Push { from, names } => match self.files.push(&from, &names).await {
-                Ok(()) => MinionAnswer::Done,
-                Err(why) => MinionAnswer::File(FileAnswer::Refused(why)),
-            },
+            ask @ (MinionAsk::File(_) | MinionAsk::Fetch { .. } | MinionAsk::Push { .. }) => {
+                local::files::serve(&self.files, ask).await
+            }
         }
     }
 }

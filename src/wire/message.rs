@@ -388,8 +388,8 @@ pub enum LocalAnswer {
         jid: String,
         minions: Vec<String>,
         absent: Vec<String>,
-        /// What happened first, where the caller waits for it.
-        first: Box<Steps>,
+        /// What has happened at once, where the caller waits for it.
+        steps: Box<Steps>,
     },
     Steps(Box<Steps>),
     Presence {

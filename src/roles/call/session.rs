@@ -5,11 +5,15 @@
 
 use crate::exec::Fault;
 use crate::exec::context::Master;
+use crate::exec::fileserver::Files;
 use crate::exec::jobs::boot_id;
 use crate::keys::Identity;
 use crate::roles::config::{Config, MinionOptions};
 use crate::roles::minion::boot_bytes;
 use crate::roles::minion::channel::Channel;
+use crate::roles::minion::files::FileChannel;
+use crate::roles::minion::local::files::{Asked, MasterFiles, serve};
+use crate::roles::minion::local::{MinionAnswer, MinionAsk};
 use crate::roles::minion::settings::Settings;
 use crate::roles::minion::start::{prepare, transport};
 use crate::wire::handshake::Purpose;
@@ -18,6 +22,7 @@ use crate::wire::nng::Tcp;
 use crate::wire::seal;
 use crate::wire::value::Map;
 use async_io::Timer;
+use smol::LocalExecutor;
 use smol::future::FutureExt;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -44,6 +49,26 @@ impl OwnSession {
     }
 
     fn ask(&self, ask: &Ask) -> Result<(), String> {
+        let answer = self.with_session(|channel, _| async move {
+            let late = async {
+                Timer::after(self.patience).await;
+                let (seconds, why) = (self.patience.as_secs(), channel.last_said());
+                Err(format!("the master has not answered in {seconds} s: {why}"))
+            };
+            let asked = async { channel.ask_until_answered(ask).await.map_err(|error| error.to_string()) };
+            asked.or(late).await
+        });
+        match answer? {
+            Answer::Refused(why) => Err(format!("the master refuses it: {why}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does something with a session, for as long as there is a connection.
+    fn with_session<T, W>(&self, work: impl FnOnce(Rc<Channel>, Rc<LocalExecutor<'static>>) -> W) -> Result<T, String>
+    where
+        W: Future<Output = Result<T, String>>,
+    {
         seal::start()?;
         let pki_dir = &self.settings.pki_dir;
         let made = DirBuilder::new().recursive(true).mode(0o700).create(pki_dir);
@@ -51,16 +76,23 @@ impl OwnSession {
         let identity = Identity::load_or_make(pki_dir, "minion").map_err(|error| error.to_string())?;
         let transport = Rc::new(self.transport.clone());
         let channel = Channel::new(self.settings.clone(), identity, transport, boot_bytes(&boot_id()));
+        let executor = Rc::new(LocalExecutor::new());
         let alive = async { Err(channel.keep_once().await) };
-        let asked = async { channel.ask_until_answered(ask).await.map_err(|error| error.to_string()) };
-        let late = async {
-            Timer::after(self.patience).await;
-            let (seconds, why) = (self.patience.as_secs(), channel.last_said());
-            Err(format!("the master has not answered in {seconds} s: {why}"))
-        };
-        match smol::block_on(asked.or(alive).or(late))? {
-            Answer::Refused(why) => Err(format!("the master refuses it: {why}")),
-            _ => Ok(()),
+        smol::block_on(executor.run(work(channel.clone(), executor.clone()).or(alive)))
+    }
+}
+
+impl Asked for &OwnSession {
+    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
+        let (cachedir, patience) = (&self.settings.cachedir, self.patience);
+        let answer = self.with_session(|channel, executor| async move {
+            let transport = Rc::new(self.transport.clone());
+            let files = FileChannel::new(&executor, channel, transport, cachedir, patience);
+            Ok(serve(&files, ask.clone()).await)
+        });
+        match answer {
+            Ok(MinionAnswer::Refused(why)) | Err(why) => Err(Fault::Execution(why)),
+            Ok(answer) => Ok(answer),
         }
     }
 }
@@ -73,5 +105,9 @@ impl Master for OwnSession {
 
     fn tell_minion(&self, _tag: &str, _data: Map) -> Result<(), Fault> {
         Err(Fault::execution("this asks the minion's daemon, which does not run here: start salt-minion"))
+    }
+
+    fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
+        Ok(Box::new(MasterFiles(self)))
     }
 }

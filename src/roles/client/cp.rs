@@ -202,11 +202,11 @@ impl Sending<'_> {
             ..Publish::default()
         };
         let published = self.client.ask(&LocalAsk::Publish(Box::new(publish))).await?;
-        let LocalAnswer::Published { jid, minions, absent, first } = published else {
+        let LocalAnswer::Published { jid, minions, absent, steps } = published else {
             return Err(ClientError::Malformed("no job".to_owned()));
         };
         let mut answers = Vec::new();
-        let mut gather = Gather::new(self.client, &jid, &minions, &absent, *first, self.patience);
+        let mut gather = Gather::new(self.client, &jid, &minions, &absent, *steps, self.patience);
         loop {
             match gather.next().await? {
                 Gathered::Outcome(outcome) => answers.push(match (outcome.state, outcome.ret) {
@@ -215,10 +215,10 @@ impl Sending<'_> {
                     (EndState::Killed, _) => (outcome.id, without_return("Killed"), false),
                     _ => (outcome.id, without_return("Lost"), false),
                 }),
+                Gathered::Started(_) => {}
                 Gathered::Silent(ids) => {
                     answers.extend(ids.into_iter().map(|id| (id, without_return("No response"), false)));
                 }
-                Gathered::Started(_) => {}
                 Gathered::All => return Ok(answers),
             }
         }

@@ -94,13 +94,13 @@ impl Running {
             sudo_user: sudo_user(),
             ..Publish::default()
         };
-        let LocalAnswer::Published { jid, minions, absent, first } =
+        let LocalAnswer::Published { jid, minions, absent, steps } =
             client.ask(&LocalAsk::Publish(Box::new(publish))).await?
         else {
             return Err(ClientError::Malformed("no job".to_owned()));
         };
         let mut answers = Vec::new();
-        let mut gather = Gather::new(client, &jid, &minions, &absent, *first, patience);
+        let mut gather = Gather::new(client, &jid, &minions, &absent, *steps, patience);
         loop {
             match gather.next().await? {
                 Gathered::Outcome(outcome) => {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 /// How often those are looked at that work on the job after the patience is over.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
+/// A wait for the master's answer is not shorter than this.
+const AT_LEAST: Duration = Duration::from_millis(50);
 /// How long a publication may wait for its first outcomes, in milliseconds. Short: until then a client that is
 /// interrupted knows no jid to tell.
 pub const FIRST_MS: u32 = 100;
-/// A wait for the master's answer is not shorter than this.
-const AT_LEAST: Duration = Duration::from_millis(50);
 
 /// The outcomes of a job, as they come.
 pub struct Gather<'a> {
@@ -50,15 +50,19 @@ impl<'a> Gather<'a> {
         first: Steps,
         patience: Duration,
     ) -> Gather<'a> {
-        Gather {
+        let mut gather = Gather {
             client,
             jid: jid.to_owned(),
-            seen: first.steps.len(),
+            seen: 0,
             expected: minions.iter().chain(absent).cloned().collect(),
             patience: Some(patience),
             since: Instant::now(),
-            ready: first.steps.into(),
+            ready: VecDeque::new(),
+        };
+        if !first.steps.is_empty() {
+            gather.take(first);
         }
+        gather
     }
 
     /// Of a batch: each target has a time of its own, so the master says who is silent.

@@ -63,12 +63,12 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
     publish.batch = batch::plan(line, &config, patience(line, &options), || expand(&client, &publish)).await?;
     let is_batch = publish.batch.is_some();
     let wanted = wanted(&publish);
-    let LocalAnswer::Published { jid, minions, absent, first } =
+    let LocalAnswer::Published { jid, minions, absent, steps } =
         client.ask(&LocalAsk::Publish(Box::new(publish))).await?
     else {
         return Err(Trouble::new(Exit::Internal, "the master did not say what became of the job"));
     };
-    let job = Published { jid, minions, absent, first: *first, wanted, is_batch };
+    let job = Published { jid, minions, absent, first: *steps, wanted, is_batch };
     if job.minions.is_empty() && job.absent.is_empty() {
         display.say("No minions matched the target. No command was sent, no jid was assigned.\n");
         match is_batch {

@@ -28,7 +28,7 @@ impl Master {
         }
         self.fire_batch(&jid, "new");
         self.turn_batches();
-        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent), first: Box::default() }
+        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent), steps: Box::default() }
     }
 
     /// Takes up a batch of an earlier run.

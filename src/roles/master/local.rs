@@ -111,11 +111,11 @@ impl Master {
                 let user = caller.job_user(&ask);
                 let wait = Duration::from_millis(ask.wait_ms.into()).min(WAIT_TIME);
                 let mut answer = self.publish(&user, *ask).await;
-                if let LocalAnswer::Published { jid, first, .. } = &mut answer
+                if let LocalAnswer::Published { jid, steps, .. } = &mut answer
                     && !wait.is_zero()
-                    && let Some(steps) = self.steps(jid, 0, wait).await
+                    && let Some(first) = self.steps(jid, 0, wait).await
                 {
-                    **first = steps;
+                    **steps = first;
                 }
                 answer
             }
@@ -169,8 +169,8 @@ impl Master {
         }
     }
 
-    /// What has happened to a job from step `seen` on: as soon as there is something, or what there is after `time`. Nothing
-    /// for a job that is not known any more.
+    /// What has happened to a job from step `seen` on: as soon as there is anything, or what there is after `time`.
+    /// Nothing for a job that is not known any more.
     async fn steps(&self, jid: &str, seen: usize, time: Duration) -> Option<Steps> {
         let news = async {
             loop {

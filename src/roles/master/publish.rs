@@ -93,7 +93,7 @@ impl Master {
             }
         }
         drop(seats);
-        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent), first: Box::default() }
+        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent), steps: Box::default() }
     }
 
     /// The accepted minions that a target means. The delimiter stands between the steps of a grain's path.

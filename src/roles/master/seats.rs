@@ -459,7 +459,7 @@ mod tests {
         seats.seat(NewSeat { purpose: Purpose::Errand, ..new_seat(master, 1, 1) }, now);
         assert!(!seats.is_connected("web1") && seats.connected().next().is_none());
         let (frame, _) = call.request(b"a return");
-        assert!(hears(&mut seats, call.id, &frame, PipeId(1), now));
+        assert!(seats.open(call.id, &frame, now).is_some());
         assert_eq!(seats.sweep(now + STAND_AGAIN * 2).len(), 1, "and it does not stay");
     }
 

@@ -236,8 +236,7 @@ impl Channel {
     }
 
     /// Uses a connection until it is gone.
-    async fn live_on(self: &Rc<Self>, link: Rc<dyn Link>, place: &Place) -> Served {
-        let host = place.host.as_str();
+    async fn live_on(self: &Rc<Self>, link: Rc<dyn Link>, host: &Place) -> Served {
         self.links.set(self.links.get() + 1);
         let on = Numbered { link, number: self.links.get() };
         let mut served = Served::No;
@@ -246,7 +245,7 @@ impl Channel {
             let up = match kept.take() {
                 // A session that we have moves to the new connection with its first good frame.
                 Some(up) => Up { link: Some(on.clone()), ..up },
-                None => match self.shake_hands(&on, place).await {
+                None => match self.shake_hands(&on, host).await {
                     Some(up) => up,
                     None => return served,
                 },
@@ -296,8 +295,7 @@ impl Channel {
     }
 
     /// Shakes hands until there is a session. Nothing: the connection is of no use.
-    async fn shake_hands(&self, on: &Numbered, place: &Place) -> Option<Up> {
-        let host = place.host.as_str();
+    async fn shake_hands(&self, on: &Numbered, host: &Place) -> Option<Up> {
         let link = &on.link;
         let mut wait = Pause::new(self.settings.acceptance_wait, self.settings.acceptance_wait_max);
         loop {
@@ -319,7 +317,7 @@ impl Channel {
                     }
                     self.say(log::Level::Info, format!("connected to the master {host} ({})", short(master)));
                     self.generation.set(self.generation.get() + 1);
-                    let news = Rc::new(Met { master, host: host.to_owned(), port: place.port, welcome });
+                    let news = Rc::new(Met { master, host: host.host.clone(), port: host.port, welcome });
                     let session = Rc::new(RefCell::new(session));
                     return Some(Up { link: Some(on.clone()), session, generation: self.generation.get(), news });
                 }
@@ -472,7 +470,7 @@ async fn answered(link: &Rc<dyn Link>, frame: Vec<u8>, patience: Duration) -> Re
     answer.and_then(Result::ok).ok_or(HandshakeError::Malformed("answer"))
 }
 
-fn waiting_for(reason: Reason, host: &str, fingerprint: &str) -> String {
+fn waiting_for(reason: Reason, host: &Place, fingerprint: &str) -> String {
     match reason {
         Reason::Pending => format!("the master {host} has not accepted this minion's key yet: {fingerprint}"),
         Reason::Rejected => format!("the master {host} has rejected this minion's key: {fingerprint}"),

@@ -34,12 +34,12 @@ pub struct Settings {
     pub auth_timeout: Duration,
     /// The longest random delay of a handshake after a master has forgotten the session.
     pub reauth_delay: Duration,
-    /// How long the master may say nothing before a request for a file fails.
-    pub file_patience: Duration,
     /// How many jobs may be worked on at the same time; nothing: any number.
     pub jobs_at_once: Option<u32>,
     /// What its sessions are for.
     pub purpose: Purpose,
+    /// How long the master may say nothing before a request for a file fails.
+    pub file_patience: Duration,
     /// All options, defaults filled in.
     pub opts: Arc<Map>,
     pub grains: Arc<Map>,

@@ -82,9 +82,9 @@ pub fn prepare(config: &Config, options: &MinionOptions, grains: Map) -> Setting
         max_event_size: common.max_event_size,
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
         reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
+        purpose: Purpose::Jobs,
         file_patience: Duration::from_secs(number("request_channel_timeout", 60))
             * u32::try_from(number("request_channel_tries", 3)).unwrap_or(1),
-        purpose: Purpose::Jobs,
         opts: Arc::new(config.opts.clone()),
         grains: Arc::new(grains),
     }
