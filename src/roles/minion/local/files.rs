@@ -41,9 +41,12 @@ impl MinionSocket {
     }
 }
 
-impl Files for MinionSocket {
+/// The files of the master behind a daemon.
+pub(super) struct OfMaster<'a>(pub &'a MinionSocket);
+
+impl Files for OfMaster<'_> {
     fn environments(&self) -> Result<Vec<String>, Fault> {
-        match self.file(FileAsk::Environments)? {
+        match self.0.file(FileAsk::Environments)? {
             FileAnswer::Environments(names) => Ok(names),
             other => Err(unexpected(MinionAnswer::File(other))),
         }
@@ -58,7 +61,7 @@ impl Files for MinionSocket {
                 prefix: prefix.to_owned(),
                 after: all.last().map(|(name, _)| name.clone()),
             };
-            match self.file(ask)? {
+            match self.0.file(ask)? {
                 FileAnswer::Names { entries, more } => {
                     let is_last = !more || entries.is_empty();
                     all.extend(entries);
@@ -72,7 +75,7 @@ impl Files for MinionSocket {
     }
 
     fn find(&self, path: &str, saltenv: &str) -> Result<Option<Vec<i64>>, Fault> {
-        match self.file(FileAsk::Find { path: path.to_owned(), saltenv: saltenv.to_owned() })? {
+        match self.0.file(FileAsk::Find { path: path.to_owned(), saltenv: saltenv.to_owned() })? {
             FileAnswer::Found { stat, .. } => Ok(Some(stat)),
             FileAnswer::Missing => Ok(None),
             other => Err(unexpected(MinionAnswer::File(other))),
@@ -80,7 +83,7 @@ impl Files for MinionSocket {
     }
 
     fn hash(&self, path: &str, saltenv: &str) -> Result<Option<FileHash>, Fault> {
-        match self.file(FileAsk::Hash { path: path.to_owned(), saltenv: saltenv.to_owned() })? {
+        match self.0.file(FileAsk::Hash { path: path.to_owned(), saltenv: saltenv.to_owned() })? {
             FileAnswer::Hash { kind, digest, .. } => {
                 let known = HashType::named(&kind);
                 let kind =
@@ -94,7 +97,7 @@ impl Files for MinionSocket {
 
     fn fetch(&self, path: &str, saltenv: &str, into: &Path) -> Result<bool, Fault> {
         let ask = MinionAsk::Fetch { path: path.to_owned(), saltenv: saltenv.to_owned(), into: into.to_owned() };
-        match self.answer_or_later(&ask)? {
+        match self.0.answer_or_later(&ask)? {
             MinionAnswer::Done => Ok(true),
             MinionAnswer::Missing => Ok(false),
             other => Err(unexpected(other)),
@@ -102,7 +105,7 @@ impl Files for MinionSocket {
     }
 
     fn push(&self, from: &Path, names: &[String]) -> Result<bool, Fault> {
-        match self.answer_or_later(&MinionAsk::Push { from: from.to_owned(), names: names.to_vec() })? {
+        match self.0.answer_or_later(&MinionAsk::Push { from: from.to_owned(), names: names.to_vec() })? {
             MinionAnswer::Done => Ok(true),
             MinionAnswer::File(FileAnswer::Refused(why)) => {
                 log::error!("the master does not take {}: {why}", from.display());
