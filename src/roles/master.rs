@@ -271,6 +271,9 @@ impl Master {
             for pipe in self.strangers.borrow_mut().sweep(now) {
                 self.close(pipe);
             }
+            if let Some(door) = self.door.get() {
+                door.admit(self.connections_in(Duration::from_millis(pause), now));
+            }
             for pipe in self.seats.borrow_mut().orphans() {
                 self.close(pipe);
             }

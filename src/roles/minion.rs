@@ -42,6 +42,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A minion, running: everything from the handshake to the spool.
@@ -61,6 +62,8 @@ pub struct Minion {
     /// Told when there is one more of them.
     short_news: (Sender<()>, Receiver<()>),
     freshness: RefCell<Freshness>,
+    /// Whether there is a connection to the port of publications.
+    listens: RefCell<Arc<AtomicBool>>,
     /// What jobs are given; replaced whole when the grains are refreshed.
     background: RefCell<Arc<worker::Background>>,
     events: Sender<Event>,
@@ -101,6 +104,7 @@ impl Minion {
             short: RefCell::default(),
             short_news: bounded(1),
             freshness: RefCell::default(),
+            listens: RefCell::default(),
             background: RefCell::new(Arc::new(worker::Background {
                 cachedir: settings.cachedir.clone(),
                 sock_dir: settings.sock_dir.clone(),

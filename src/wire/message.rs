@@ -147,6 +147,9 @@ pub struct Stand {
     pub taken: Vec<String>,
     /// The first one of a session: what is missing in `taken` is not known to the minion.
     pub first: bool,
+    /// Whether it hears publications: else jobs for everybody are handed to it too.
+    #[serde(default)]
+    pub listens: bool,
     /// Results of short functions, so that they need no request of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns: Vec<Return>,

@@ -49,6 +49,16 @@ impl Master {
         }
     }
 
+    /// How many connections are taken in the time until this is asked again: those of accepted minions that are not
+    /// connected, and while there are jobs to hand out few others. A connection costs more than a handshake.
+    pub(super) fn connections_in(&self, time: Duration, now: Instant) -> usize {
+        if !self.jobs.borrow().are_started(now) {
+            return usize::MAX;
+        }
+        let expected = self.accepted.borrow().len().saturating_sub(self.seats.borrow().connections());
+        expected + (UNEXPECTED as f64 * time.as_secs_f64()) as usize
+    }
+
     /// As many as there are accepted minions without a session, who all come at once when a master starts, and some more.
     /// While there are jobs to hand out these are few: they are nobody who was here before, and must not take the
     /// processor from those who are inside.
@@ -138,6 +148,9 @@ impl Master {
         self.strangers.borrow_mut().leave(peer.pipe);
         let (instance, boot) = (claim.instance, claim.boot);
         let seat = NewSeat { id: id.clone(), key, instance, boot, session, pipe: peer.pipe, life };
+        if let (Some(door), Some(address)) = (self.door.get(), peer.address) {
+            door.know(address);
+        }
         let close = self.seats.borrow_mut().seat(seat, Instant::now());
         if let Some(pipe) = close {
             self.close(pipe);

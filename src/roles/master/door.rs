@@ -89,7 +89,7 @@ impl Master {
         let id = {
             let mut seats = self.seats.borrow_mut();
             let seat = seats.at_mut(sid)?;
-            seat.epoch = stand.epoch;
+            seat.hears = stand.epoch.filter(|_| stand.listens);
             seat.id.clone()
         };
         self.take_returns(sid, stand.returns);

@@ -61,7 +61,7 @@ impl Master {
         let epoch = Bytes(self.epoch.borrow().id);
         let sent: Vec<(Id, Way)> = {
             let seats = self.seats.borrow();
-            let way = |id: &Id| match seats.of(id).and_then(|seat| seat.epoch) {
+            let way = |id: &Id| match seats.of(id).and_then(|seat| seat.hears) {
                 Some(known) if everyone && known == epoch => Way::Published,
                 _ => Way::Directed,
             };

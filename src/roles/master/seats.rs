@@ -36,8 +36,8 @@ pub struct Seat {
     pub session: Session,
     /// True until its key is not accepted any more: what is under way then is not committed.
     pub valid: Arc<AtomicBool>,
-    /// The epoch that the minion said it knows.
-    pub epoch: Option<Bytes<8>>,
+    /// The epoch whose publications the minion said it hears.
+    pub hears: Option<Bytes<8>>,
     pipe: Option<PipeId>,
     /// The connection for files, where there is one.
     files: Option<PipeId>,
@@ -112,7 +112,7 @@ impl Seats {
             boot,
             session,
             valid: Arc::new(AtomicBool::new(true)),
-            epoch: None,
+            hears: None,
             pipe: Some(pipe),
             files: None,
             heard: now,
@@ -252,6 +252,11 @@ impl Seats {
     /// The minions that are connected.
     pub fn connected(&self) -> impl Iterator<Item = &Seat> {
         self.by_id.values().filter_map(|sid| self.by_sid.get(sid)).filter(|seat| seat.pipe.is_some())
+    }
+
+    /// How many connections are minions'.
+    pub fn connections(&self) -> usize {
+        self.by_pipe.len()
     }
 
     /// How many minions have a session, connected or not.
