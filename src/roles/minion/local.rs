@@ -15,11 +15,12 @@ use crate::wire::value::Map;
 use files::{Asked, MasterFiles};
 use serde::{Deserialize, Serialize};
 use smol::channel::{Receiver, Sender, bounded};
-use smol::future::FutureExt;
+use smol::future::{FutureExt, poll_once};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a daemon that does not answer is waited for: it is started anew, and then goes on with a file.
@@ -114,12 +115,15 @@ impl Service for LocalDoor {
 }
 
 /// The way to the master through the daemon, for a worker or for `salt-call`.
-#[derive(Clone)]
-pub struct MinionSocket(PathBuf);
+pub struct MinionSocket {
+    path: PathBuf,
+    /// The connection, once there was one: a job may have thousands of questions.
+    kept: Mutex<Option<Connection>>,
+}
 
 impl MinionSocket {
     pub fn new(sock_dir: &Path) -> MinionSocket {
-        MinionSocket(path_in(sock_dir))
+        MinionSocket { path: path_in(sock_dir), kept: Mutex::default() }
     }
 
     /// Whether a daemon listens there. Blocks for no longer than the kernel takes to say so.
@@ -138,9 +142,16 @@ impl MinionSocket {
     /// What the daemon answers; the outer fault is that it does not. Blocks.
     fn try_answer(&self, ask: &MinionAsk) -> Result<Result<MinionAnswer, Fault>, Fault> {
         let failed = |error: LinkError| Fault::execution(format!("the minion daemon does not answer: {error}"));
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
         let answer = smol::block_on(async {
-            let daemon = Connection::local(&self.0, Duration::from_secs(5)).await?;
-            daemon.request(cbor::encode(ask)).await
+            let daemon = match kept {
+                // One that has closed meanwhile belongs to a daemon that was started anew.
+                Some(daemon) if poll_once(daemon.closed()).await.is_none() => daemon,
+                _ => Connection::local(&self.path, Duration::from_secs(5)).await?,
+            };
+            let answer = daemon.request(cbor::encode(ask)).await?;
+            *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(daemon);
+            Ok(answer)
         });
         Ok(match cbor::decode(&answer.map_err(failed)?) {
             Ok(MinionAnswer::Refused(why)) => Err(Fault::Execution(why)),
@@ -150,7 +161,7 @@ impl MinionSocket {
     }
 }
 
-impl Asked for MinionSocket {
+impl Asked for &MinionSocket {
     /// Asks again while the daemon is away: to ask for a file twice does no harm.
     fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
         let mut away: Option<Instant> = None;
@@ -190,6 +201,6 @@ impl Master for MinionSocket {
     }
 
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
-        Ok(Box::new(MasterFiles(self.clone())))
+        Ok(Box::new(MasterFiles(self)))
     }
 }
