@@ -258,6 +258,26 @@ fn a_call_without_the_daemon_has_a_session_of_its_own() {
 }
 
 #[test]
+fn a_call_without_the_daemon_reaches_the_masters_files() {
+    let mut fleet = Fleet::prepare(&["web1"], "auto_accept: True\n", "");
+    let roots = fleet.path("srv");
+    std::fs::create_dir(&roots).unwrap();
+    std::fs::write(roots.join("note"), "from the master").unwrap();
+    std::fs::create_dir(fleet.path("conf/master.d")).unwrap();
+    let conf = format!("file_roots: {{base: ['{}']}}\n", roots.display());
+    std::fs::write(fleet.path("conf/master.d/roots.conf"), conf).unwrap();
+    fleet.start_master();
+    let ran = call(&fleet, "web1", &["cp.get_file_str", "salt://note", "--out=json"]);
+    assert_eq!((ran.code, json(&ran).at("local")), (0, Some(&Value::from("from the master"))), "{}", ran.err);
+    let into = fleet.path("note-here");
+    let ran = call(&fleet, "web1", &["cp.get_file", "salt://note", into.to_str().unwrap()]);
+    assert_eq!((ran.code, std::fs::read_to_string(&into).unwrap().as_str()), (0, "from the master"), "{}", ran.err);
+    fleet.kill("master");
+    let ran = call(&fleet, "web1", &["cp.get_file_str", "salt://note"]);
+    assert!(ran.code == 1 && ran.err.contains("is not reached"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
 fn a_call_whose_key_waits_says_so() {
     let mut fleet = Fleet::prepare(&["web1"], "", "");
     fleet.start_master();

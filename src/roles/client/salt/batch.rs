@@ -1,5 +1,6 @@
 //! Whether a job is run in a batch, and how.
 
+use crate::roles::cli::exit::print;
 use crate::roles::cli::options::Seconds;
 use crate::roles::cli::salt::SaltLine;
 use crate::roles::cli::{Exit, Trouble};
@@ -27,7 +28,7 @@ where
         (Some(size), _) => size,
         (None, Some(limit)) if targets().await?.len() >= limit => {
             if !line.salt.r#static {
-                crate::roles::cli::exit::print("\nNOTICE: Too many minions targeted, switching to batch execution.\n")
+                print("\nNOTICE: Too many minions targeted, switching to batch execution.\n")
                     .map_err(Trouble::unprintable)?;
             }
             safe_size(line, config)?
