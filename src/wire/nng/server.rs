@@ -312,10 +312,8 @@ fn watch_pipes(socket: &Socket, pipes: &Pipes, admission: &Arc<Admission>) -> Re
                     pipes.lock().insert(id, (pipe, peer));
                     let _ = sender.try_send(PipeNews::Opened(peer));
                 }
-                PipeEvent::RemovePost => {
-                    if pipes.lock().remove(&id).is_some() {
-                        let _ = sender.try_send(PipeNews::Closed(id));
-                    }
+                PipeEvent::RemovePost if pipes.lock().remove(&id).is_some() => {
+                    let _ = sender.try_send(PipeNews::Closed(id));
                 }
                 _ => {}
             }
