@@ -126,13 +126,13 @@ async fn ping_until(client: Rc<Client>, end: Instant) -> usize {
             wait_ms: FIRST_MS,
             ..Publish::default()
         };
-        let LocalAnswer::Published { jid, minions, absent, outcomes } =
+        let LocalAnswer::Published { jid, minions, absent, steps } =
             client.ask(&LocalAsk::Publish(Box::new(ping))).await.unwrap()
         else {
             panic!("not published");
         };
         assert!(absent.is_empty(), "the honest minion is gone");
-        let mut gather = Gather::new(&client, &jid, &minions, &absent, *outcomes, Duration::from_secs(10));
+        let mut gather = Gather::new(&client, &jid, &minions, &absent, *steps, Duration::from_secs(10));
         while !matches!(gather.next().await.unwrap(), Gathered::All) {}
         done += 1;
     }

@@ -128,6 +128,11 @@ impl Master {
             self.fire_auth("duplicate", &id, claimed.key, false);
             return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Duplicate }));
         }
+        if self.is_full(&id) {
+            log::warn!("'{id}' waits: as many minions are connected as max_minions allows");
+            self.fire_auth("full", &id, claimed.key, false);
+            return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Full }));
+        }
         // The admin may have changed their mind meanwhile.
         if self.decide_on(&claimed) != Decision::Accepted {
             return Some(claimed.wait(Wait { seconds: 1, reason: Reason::Pending }));
@@ -146,8 +151,8 @@ impl Master {
         let (session, m4) = claimed.accept(&welcome);
         self.remember_boot(&id, claim.boot);
         self.strangers.borrow_mut().leave(peer.pipe);
-        let (instance, boot) = (claim.instance, claim.boot);
-        let seat = NewSeat { id: id.clone(), key, instance, boot, session, pipe: peer.pipe, life };
+        let (instance, boot, purpose) = (claim.instance, claim.boot, claim.purpose);
+        let seat = NewSeat { id: id.clone(), key, instance, boot, purpose, session, pipe: peer.pipe, life };
         if let (Some(door), Some(address)) = (self.door.get(), peer.address) {
             door.know(address);
         }
@@ -161,6 +166,11 @@ impl Master {
         }
         self.fire_auth("accept", &id, key, true);
         Some(m4)
+    }
+
+    fn is_full(&self, id: &Id) -> bool {
+        let (most, seats) = (self.settings.max_minions, self.seats.borrow());
+        most > 0 && !seats.is_connected(id) && seats.connected().count() >= most
     }
 
     /// True when another instance has this id and shows within [`PROBE_TIME`] that it lives.

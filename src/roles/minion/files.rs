@@ -45,7 +45,6 @@ pub struct FileChannel {
     executor: Rc<LocalExecutor<'static>>,
     channel: Rc<Channel>,
     transport: Rc<dyn Transport>,
-    port: u16,
     cachedir: PathBuf,
     incoming: PathBuf,
     /// How long the master may say nothing before a request fails.
@@ -78,7 +77,6 @@ impl FileChannel {
         executor: &Rc<LocalExecutor<'static>>,
         channel: Rc<Channel>,
         transport: Rc<dyn Transport>,
-        port: u16,
         cachedir: &Path,
         patience: Duration,
     ) -> Rc<FileChannel> {
@@ -86,7 +84,6 @@ impl FileChannel {
             executor: executor.clone(),
             channel,
             transport,
-            port,
             cachedir: cachedir.to_owned(),
             incoming: cachedir.join("incoming"),
             patience,
@@ -156,7 +153,7 @@ impl FileChannel {
         if let Some(link) = place.as_ref() {
             return Ok(link.clone());
         }
-        let link = self.transport.connect(&met.host, self.port).await?;
+        let link = self.transport.connect(&met.host, met.port).await?;
         log::debug!("a connection for files to the master {}", met.host);
         *place = Some(link.clone());
         self.used.set(Instant::now());

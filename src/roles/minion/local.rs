@@ -1,7 +1,7 @@
 //! What programs on the minion's host ask its daemon, on `minion.ipc`: workers and `salt-call`, of the daemon's user
 //! alone.
 
-mod files;
+pub mod files;
 
 use super::Minion;
 use crate::exec::Fault;
@@ -12,7 +12,7 @@ use crate::wire::link::{Link, LinkError, Local, Peer, PipeId, Service};
 use crate::wire::message::{Event, FileAnswer, FileAsk};
 use crate::wire::nng::Connection;
 use crate::wire::value::Map;
-use files::OfMaster;
+use files::{Asked, MasterFiles};
 use serde::{Deserialize, Serialize};
 use smol::channel::{Receiver, Sender, bounded};
 use smol::future::{FutureExt, poll_once};
@@ -21,14 +21,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a daemon that does not answer is waited for: it is started anew, and then goes on with a file.
+const RESTART: Duration = Duration::from_secs(30);
 
 /// Where the local socket of a minion is.
 pub fn path_in(sock_dir: &Path) -> PathBuf {
     sock_dir.join("minion.ipc")
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MinionAsk {
     /// An event for the master.
@@ -130,18 +133,13 @@ impl MinionSocket {
 
     /// Has the daemon do something; blocks.
     pub fn ask(&self, ask: &MinionAsk) -> Result<(), Fault> {
-        match self.answer(ask)? {
+        match self.try_answer(ask)?? {
             MinionAnswer::Done => Ok(()),
             other => Err(unexpected(other)),
         }
     }
 
-    /// Asks the daemon; blocks.
-    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
-        self.try_answer(ask)?
-    }
-
-    /// What the daemon answers; the outer fault is that it does not.
+    /// What the daemon answers; the outer fault is that it does not. Blocks.
     fn try_answer(&self, ask: &MinionAsk) -> Result<Result<MinionAnswer, Fault>, Fault> {
         let failed = |error: LinkError| Fault::execution(format!("the minion daemon does not answer: {error}"));
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -163,6 +161,29 @@ impl MinionSocket {
     }
 }
 
+impl Asked for &MinionSocket {
+    /// Asks again while the daemon is away: to ask for a file twice does no harm.
+    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
+        let mut away: Option<Instant> = None;
+        loop {
+            let begun = Instant::now();
+            match self.try_answer(ask) {
+                Ok(answer) => return answer,
+                Err(fault) => {
+                    // A daemon that has worked on it for a while was there until now.
+                    let since = *away.get_or_insert(begun);
+                    if begun.elapsed() > RESTART {
+                        away = None;
+                    } else if since.elapsed() > RESTART {
+                        return Err(fault);
+                    }
+                }
+            }
+            std::thread::sleep(Duration::from_millis(250));
+        }
+    }
+}
+
 fn unexpected(answer: MinionAnswer) -> Fault {
     match answer {
         MinionAnswer::Refused(why) | MinionAnswer::File(FileAnswer::Refused(why)) => Fault::Execution(why),
@@ -180,6 +201,6 @@ impl Master for MinionSocket {
     }
 
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
-        Ok(Box::new(OfMaster(self)))
+        Ok(Box::new(MasterFiles(self)))
     }
 }

@@ -1,52 +1,55 @@
-//! The master's files, for a job or for `salt-call`: the daemon brings them.
+//! The master's files, for a job or for `salt-call`: the daemon brings them, or a session of `salt-call` itself.
 
-use super::{MinionAnswer, MinionAsk, MinionSocket, unexpected};
+use super::super::files::FileChannel;
+use super::{MinionAnswer, MinionAsk, unexpected};
 use crate::exec::Fault;
 use crate::exec::digest::HashType;
 use crate::exec::fileserver::{Entries, FileHash, Files, Listing};
 use crate::wire::message::{FileAnswer, FileAsk};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::rc::Rc;
 
-/// How long a daemon that does not answer is waited for: it is started anew, and then goes on with a file.
-const RESTART: Duration = Duration::from_secs(30);
+/// Whoever answers questions about files.
+pub trait Asked {
+    /// Blocks.
+    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault>;
+}
 
-impl MinionSocket {
+/// The master's files, through whoever answers.
+pub struct MasterFiles<A>(pub A);
+
+/// Answers a question about files.
+pub async fn serve(files: &Rc<FileChannel>, ask: MinionAsk) -> MinionAnswer {
+    match ask {
+        MinionAsk::File(ask) => match files.ask(ask).await {
+            Ok(answer) => MinionAnswer::File(answer),
+            Err(why) => MinionAnswer::Refused(why),
+        },
+        MinionAsk::Fetch { path, saltenv, into } => match files.fetch(&path, &saltenv, &into).await {
+            Ok(true) => MinionAnswer::Done,
+            Ok(false) => MinionAnswer::Missing,
+            Err(why) => MinionAnswer::Refused(why),
+        },
+        MinionAsk::Push { from, names } => match files.push(&from, &names).await {
+            Ok(()) => MinionAnswer::Done,
+            Err(why) => MinionAnswer::File(FileAnswer::Refused(why)),
+        },
+        _ => MinionAnswer::Refused("this is no question about files".to_owned()),
+    }
+}
+
+impl<A: Asked> MasterFiles<A> {
     fn file(&self, ask: FileAsk) -> Result<FileAnswer, Fault> {
-        match self.answer_or_later(&MinionAsk::File(ask))? {
+        match self.0.answer(&MinionAsk::File(ask))? {
             MinionAnswer::File(answer) => Ok(answer),
             other => Err(unexpected(other)),
         }
     }
-
-    /// Asks again while the daemon is away: to ask for a file twice does no harm.
-    fn answer_or_later(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
-        let mut away: Option<Instant> = None;
-        loop {
-            let begun = Instant::now();
-            match self.try_answer(ask) {
-                Ok(answer) => return answer,
-                Err(fault) => {
-                    // A daemon that has worked on it for a while was there until now.
-                    let since = *away.get_or_insert(begun);
-                    if begun.elapsed() > RESTART {
-                        away = None;
-                    } else if since.elapsed() > RESTART {
-                        return Err(fault);
-                    }
-                }
-            }
-            std::thread::sleep(Duration::from_millis(250));
-        }
-    }
 }
 
-/// The files of the master behind a daemon.
-pub(super) struct OfMaster<'a>(pub &'a MinionSocket);
-
-impl Files for OfMaster<'_> {
+impl<A: Asked> Files for MasterFiles<A> {
     fn environments(&self) -> Result<Vec<String>, Fault> {
-        match self.0.file(FileAsk::Environments)? {
+        match self.file(FileAsk::Environments)? {
             FileAnswer::Environments(names) => Ok(names),
             other => Err(unexpected(MinionAnswer::File(other))),
         }
@@ -61,7 +64,7 @@ impl Files for OfMaster<'_> {
                 prefix: prefix.to_owned(),
                 after: all.last().map(|(name, _)| name.clone()),
             };
-            match self.0.file(ask)? {
+            match self.file(ask)? {
                 FileAnswer::Names { entries, more } => {
                     let is_last = !more || entries.is_empty();
                     all.extend(entries);
@@ -75,7 +78,7 @@ impl Files for OfMaster<'_> {
     }
 
     fn find(&self, path: &str, saltenv: &str) -> Result<Option<Vec<i64>>, Fault> {
-        match self.0.file(FileAsk::Find { path: path.to_owned(), saltenv: saltenv.to_owned() })? {
+        match self.file(FileAsk::Find { path: path.to_owned(), saltenv: saltenv.to_owned() })? {
             FileAnswer::Found { stat, .. } => Ok(Some(stat)),
             FileAnswer::Missing => Ok(None),
             other => Err(unexpected(MinionAnswer::File(other))),
@@ -83,7 +86,7 @@ impl Files for OfMaster<'_> {
     }
 
     fn hash(&self, path: &str, saltenv: &str) -> Result<Option<FileHash>, Fault> {
-        match self.0.file(FileAsk::Hash { path: path.to_owned(), saltenv: saltenv.to_owned() })? {
+        match self.file(FileAsk::Hash { path: path.to_owned(), saltenv: saltenv.to_owned() })? {
             FileAnswer::Hash { kind, digest, .. } => {
                 let known = HashType::named(&kind);
                 let kind =
@@ -97,7 +100,7 @@ impl Files for OfMaster<'_> {
 
     fn fetch(&self, path: &str, saltenv: &str, into: &Path) -> Result<bool, Fault> {
         let ask = MinionAsk::Fetch { path: path.to_owned(), saltenv: saltenv.to_owned(), into: into.to_owned() };
-        match self.0.answer_or_later(&ask)? {
+        match self.0.answer(&ask)? {
             MinionAnswer::Done => Ok(true),
             MinionAnswer::Missing => Ok(false),
             other => Err(unexpected(other)),
@@ -105,7 +108,7 @@ impl Files for OfMaster<'_> {
     }
 
     fn push(&self, from: &Path, names: &[String]) -> Result<bool, Fault> {
-        match self.0.answer_or_later(&MinionAsk::Push { from: from.to_owned(), names: names.to_vec() })? {
+        match self.0.answer(&MinionAsk::Push { from: from.to_owned(), names: names.to_vec() })? {
             MinionAnswer::Done => Ok(true),
             MinionAnswer::File(FileAnswer::Refused(why)) => {
                 log::error!("the master does not take {}: {why}", from.display());
