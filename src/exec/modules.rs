@@ -25,7 +25,9 @@ mod cp;
 mod event;
 mod grains;
 mod key;
+mod pillar;
 mod saltutil;
+mod state;
 mod sys;
 mod test;
 
@@ -42,7 +44,9 @@ pub const MODULES: &[&Module] = &[
     &event::MODULE,
     &grains::MODULE,
     &key::MODULE,
+    &pillar::MODULE,
     &saltutil::MODULE,
+    &state::MODULE,
     &sys::MODULE,
     &test::MODULE,
 ];

@@ -1,10 +1,10 @@
 //! `cmd.script`, `cmd.exec_code` and their kin: a program that first has to become a file.
 
 use super::options::{Errors, Options, Output};
+use crate::exec::fileserver::client::{self, FileClient, Wanted};
 use crate::exec::host::Attributes;
 use crate::exec::modules::Run;
-use crate::exec::random;
-use crate::exec::{Ctx, Fault, Reply, Returned};
+use crate::exec::{Ctx, Fault, Reply, Returned, random, templates};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords, Record};
 use crate::wire::value::{Map, Value};
@@ -17,7 +17,7 @@ record! {
     ///
     ///   salt '*' cmd.script /root/setup.sh 'one "two three"'
     pub struct Script {
-        /// Where the script is: a path on the minion.
+        /// Where the script is: `salt://`, `https://`, or a path on the minion.
         source: String,
         /// Its arguments: a line that is split into words, or a list.
         args: Value = (),
@@ -31,7 +31,7 @@ record! {
     ///
     ///   salt '*' cmd.script_retcode /root/check.sh
     pub struct ScriptRetcode {
-        /// Where the script is: a path on the minion.
+        /// Where the script is: `salt://`, `https://`, or a path on the minion.
         source: String,
         /// Its arguments: a line that is split into words, or a list.
         args: Value = (),
@@ -105,20 +105,30 @@ impl Run for ExecCodeAll {
 }
 
 fn script(ctx: &Ctx, source: &str, args: &Value, mut keywords: Map) -> Result<(Output, i32), Fault> {
-    let path = source.strip_prefix("file://").unwrap_or(source);
-    if path.contains("://") {
-        return Err(Fault::execution(format!(
-            "'{source}': this version fetches no scripts, name a file of the minion"
-        )));
-    }
-    let text =
-        ctx.host.read(Path::new(path)).map_err(|error| Fault::execution(format!("cannot read {path}: {error}")))?;
+    let saltenv = client::saltenv(ctx, keywords.at("saltenv").and_then(Value::as_str));
+    let files = FileClient::new(ctx);
+    let Some(path) = files.cache_file(source, &saltenv, &Wanted::default())? else {
+        return Err(Fault::execution(format!("Unable to cache script {source} from saltenv '{saltenv}'")));
+    };
+    let mut text =
+        ctx.host.read(Path::new(&path)).map_err(|error| Fault::execution(format!("cannot read {path}: {error}")))?;
     let args = match args {
         Value::Str(line) => super::words::split(line)
             .map_err(|reason| Fault::invocation(format!("the arguments cannot be split into words: {reason}")))?,
         other => words_of(other),
     };
-    keywords.remove("template");
+    let context = keywords.remove("context").and_then(|context| context.as_map().cloned()).unwrap_or_default();
+    match keywords.remove("template").filter(Value::truthy).map(|engine| engine.to_text()) {
+        None => {}
+        Some(engine) if templates::ENGINES.contains(&engine.as_str()) => {
+            let source =
+                String::from_utf8(text).map_err(|_| Fault::execution(format!("{path} is not text in UTF-8")))?;
+            text = templates::render(ctx, &path, &source, &saltenv, context)?.into_bytes();
+        }
+        Some(engine) => {
+            return Err(Fault::invocation(format!("template: this version has no engine '{engine}', only jinja")));
+        }
+    }
     run_file(ctx, None, &text, args, keywords)
 }
 

@@ -149,7 +149,7 @@ fn scripts_and_code_run_from_a_private_file_that_does_not_stay() {
     assert_eq!(argument, "x");
     assert!(!Path::new(file).exists());
     let fault = published("cmd.script", Arguments::positional(["salt://x.sh"])).unwrap_err();
-    assert!(fault.to_string().contains("salt://x.sh"));
+    assert!(fault.to_string().contains("no master"), "{fault}");
     assert!(published("cmd.script", Arguments::positional(["/no/such.sh"])).is_err());
 }
 
