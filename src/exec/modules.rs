@@ -25,8 +25,11 @@ mod cp;
 mod event;
 mod grains;
 mod key;
+mod log;
+mod r#match;
 mod pillar;
 mod saltutil;
+mod slsutil;
 mod state;
 mod sys;
 mod test;
@@ -44,8 +47,11 @@ pub const MODULES: &[&Module] = &[
     &event::MODULE,
     &grains::MODULE,
     &key::MODULE,
+    &log::MODULE,
+    &r#match::MODULE,
     &pillar::MODULE,
     &saltutil::MODULE,
+    &slsutil::MODULE,
     &state::MODULE,
     &sys::MODULE,
     &test::MODULE,

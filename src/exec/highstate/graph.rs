@@ -280,10 +280,9 @@ impl Graph {
         let mut waiting: Vec<usize> =
             self.nodes.iter().map(|node| node.into.iter().map(|(_, kinds)| kinds.len()).sum()).collect();
         let mut heap = BinaryHeap::new();
-        for node in 0..self.nodes.len() {
-            if waiting[node] == 0 {
-                heap.push(Reverse(self.key(node, chunks, cap)));
-            }
+        let free: Vec<usize> = (0..waiting.len()).filter(|node| waiting[*node] == 0).collect();
+        for node in free {
+            heap.push(Reverse(self.key(node, chunks, cap)));
         }
         let mut order = Vec::with_capacity(self.nodes.len());
         while let Some(Reverse(Key { node, .. })) = heap.pop() {

@@ -7,10 +7,10 @@ mod owner;
 mod presence;
 mod symlink;
 
-use super::{Function, Module, Outcome, Plan, failed, state};
+use super::{Function, Module, Outcome, state};
 use crate::exec::Ctx;
 use crate::exec::host::{FileKind, Stat};
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use std::path::{Path, PathBuf};
 
 pub const MODULE: Module = Module { name: "file", doc: "Files, folders and links.", functions: FUNCTIONS };
@@ -24,12 +24,12 @@ const FUNCTIONS: &[Function] = &[
     state::<symlink::Symlink>("symlink"),
 ];
 
-/// A path that is not absolute is refused.
-fn absolute(name: &str, function: &str) -> Result<PathBuf, Plan> {
+/// A path that is not absolute is refused; the error says so to whoever wrote the SLS.
+fn absolute(name: &str, function: &str) -> Result<PathBuf, String> {
     match Path::new(name) {
-        _ if name.is_empty() => Err(failed(format!("Must provide name to file.{function}"))),
+        _ if name.is_empty() => Err(format!("Must provide name to file.{function}")),
         path if path.is_absolute() => Ok(path.to_owned()),
-        _ => Err(failed(format!("Specified file {name} is not an absolute path"))),
+        _ => Err(format!("Specified file {name} is not an absolute path")),
     }
 }
 
@@ -58,7 +58,7 @@ fn refused(what: &str, error: &std::io::Error) -> Outcome {
 }
 
 /// A mode as an SLS gives it: text or digits that YAML took for a number, `keep` or nothing for none.
-fn mode(value: &crate::wire::value::Value) -> Result<Option<u32>, Plan> {
+fn mode(value: &Value) -> Result<Option<u32>, String> {
     let text = value.to_text();
     if !value.truthy() || text == "keep" {
         return Ok(None);
@@ -66,7 +66,7 @@ fn mode(value: &crate::wire::value::Value) -> Result<Option<u32>, Plan> {
     let digits = text.trim_start_matches("0o");
     match u32::from_str_radix(digits, 8) {
         Ok(mode) if mode <= 0o7777 => Ok(Some(mode)),
-        _ => Err(failed(format!("the mode '{text}' is no octal number such as '0644'"))),
+        _ => Err(format!("the mode '{text}' is no octal number such as '0644'")),
     }
 }
 
@@ -76,6 +76,6 @@ fn shown(mode: u32) -> String {
 }
 
 /// One change under a key.
-fn single(key: &str, value: impl Into<crate::wire::value::Value>) -> Map {
+fn single(key: &str, value: impl Into<Value>) -> Map {
     Map::from_iter([(key, value.into())])
 }

@@ -25,7 +25,7 @@ impl State for Absent {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let path = match absolute(&self.name, "absent") {
             Ok(path) => path,
-            Err(plan) => return Ok(plan),
+            Err(wrong) => return Ok(failed(wrong)),
         };
         if path == Path::new("/") {
             return Ok(failed("Refusing to make \"/\" absent"));

@@ -54,7 +54,7 @@ impl State for Directory {
         let modes = mode(dir_mode).and_then(|dir_mode| Ok((absolute(&name, "directory")?, dir_mode, mode(file_mode)?)));
         let (path, dir_mode, file_mode) = match modes {
             Ok(modes) => modes,
-            Err(plan) => return Ok(plan),
+            Err(wrong) => return Ok(failed(wrong)),
         };
         let owner = match Owner::new(ctx, &self.user, &self.group, dir_mode) {
             Ok(owner) => owner,

@@ -75,7 +75,7 @@ impl State for Managed {
         let wanted = absolute(&self.name, "managed").and_then(|path| Ok((path, mode(&self.mode)?)));
         let (path, mode) = match wanted {
             Ok(wanted) => wanted,
-            Err(plan) => return Ok(plan),
+            Err(wrong) => return Ok(failed(wrong)),
         };
         let owner = match Owner::new(ctx, &self.user, &self.group, mode) {
             Ok(owner) => owner,
@@ -154,7 +154,7 @@ impl Managed {
     /// The content that the file should have; nothing where none is given. The error is for whoever wrote the SLS.
     fn content(&self, look: &Look) -> Result<Content, Fault> {
         let text = match (&self.contents, &self.contents_pillar) {
-            (Value::Null, None) => return self.from_source(look),
+            (Value::Null, None) => return self.of_source(look),
             (Value::Null, Some(key)) => match Value::Map(look.ctx.pillar.clone()).traverse(key, ":") {
                 Some(value) => text_of(value),
                 None => return Ok(Err(format!("Pillar {key} does not exist"))),
@@ -168,7 +168,7 @@ impl Managed {
         Ok(self.rendered(look, &self.name, text.into_bytes()).map(Some))
     }
 
-    fn from_source(&self, look: &Look) -> Result<Content, Fault> {
+    fn of_source(&self, look: &Look) -> Result<Content, Fault> {
         let sources: Vec<String> = match &self.source {
             Value::List(items) => items
                 .iter()

@@ -41,7 +41,7 @@ impl State for Symlink {
         let ctx = look.ctx;
         let path = match absolute(&self.name, "symlink") {
             Ok(path) => path,
-            Err(plan) => return Ok(plan),
+            Err(wrong) => return Ok(failed(wrong)),
         };
         let user = if self.user.truthy() { self.user.clone() } else { "root".into() };
         let group = if self.group.truthy() { self.group.clone() } else { group_of(ctx, &user) };
