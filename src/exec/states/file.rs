@@ -1,6 +1,7 @@
 //! `file.*`: files, folders and links.
 
 mod absent;
+mod append;
 mod directory;
 mod managed;
 mod owner;
@@ -17,6 +18,7 @@ pub const MODULE: Module = Module { name: "file", doc: "Files, folders and links
 
 const FUNCTIONS: &[Function] = &[
     state::<absent::Absent>("absent"),
+    state::<append::Append>("append"),
     state::<directory::Directory>("directory"),
     state::<presence::Exists>("exists"),
     state::<managed::Managed>("managed"),
