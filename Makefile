@@ -9,7 +9,7 @@ SEEDS = 50
 MINUTES = 10
 HALITE = $(shell find target -maxdepth 3 -type f -path '*release/halite' 2>/dev/null | head -n 1)
 
-.PHONY: demo test build bench chaos soak generate install
+.PHONY: demo test build bench chaos flood soak generate install
 
 demo:
 	sh packaging/demo.sh
@@ -27,6 +27,11 @@ bench: build
 # A kill -9, a cut or a silent connection at every moment of a job's way, SEEDS times.
 chaos:
 	. packaging/env.sh && prepare && HALITE_CHAOS_SEEDS=$(SEEDS) cargo test --test tests chaos -- --nocapture
+
+# The goodput of honest minions while strangers flood the master, in the median: on a machine that does nothing else.
+flood:
+	. packaging/env.sh && prepare && HALITE_FLOOD=median \
+		cargo test --release --test tests hold_up_an_honest_minion -- --nocapture --test-threads=1
 
 soak:
 	. packaging/env.sh && prepare && HALITE_SOAK_MINUTES=$(MINUTES) cargo test --test tests soak -- --nocapture

@@ -119,10 +119,10 @@ async fn job(client: &Client, minion: &str) {
         ..Publish::default()
     };
     let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.expect("a job");
-    let LocalAnswer::Published { jid, minions, absent, outcomes } = answer else {
+    let LocalAnswer::Published { jid, minions, absent, steps } = answer else {
         panic!("{answer:?}");
     };
-    let mut gather = Gather::new(client, &jid, &minions, &absent, *outcomes, Duration::from_secs(10));
+    let mut gather = Gather::new(client, &jid, &minions, &absent, *steps, Duration::from_secs(10));
     let mut returned = 0;
     while let Gathered::Outcome(outcome) = gather.next().await.expect("its outcome") {
         returned += usize::from(outcome.ret.is_some());

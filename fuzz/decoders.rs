@@ -61,6 +61,7 @@ fn handshake(bytes: &[u8]) {
             instance: cbor::Bytes([0; 16]),
             boot: cbor::Bytes([0; 16]),
             autosign: Map::new(),
+            purpose: Default::default(),
         };
         let (waiting, _) = known.claim(&minion, &claim);
         let _ = waiting.receive(bytes);

@@ -6,11 +6,12 @@ usage: tests/bench.py [--salt VENV | --no-salt]
 Real Salt (3008.4, from PyPI) is installed into a folder of its own the first time. Everything runs in temporary
 folders on loopback. The last table says what was measured, what the aim is and whether it is met.
 """
-import argparse, os, shutil, statistics, subprocess, sys, tempfile, time
+import argparse, filecmp, os, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SALT_VERSION = '3008.4'
+FILE_BYTES = 100_000_000
 parser = argparse.ArgumentParser()
 parser.add_argument('--salt', default=os.path.join(tempfile.gettempdir(), 'halite-bench-salt'))
 parser.add_argument('--no-salt', action='store_true', default=os.environ.get('BENCH_SALT') == 'no')
@@ -75,7 +76,8 @@ class Fleet:
         common = 'log_level: error\nlog_level_logfile: error\n'
         with open(f'{self.root}/conf/master', 'w') as conf:
             conf.write(f'interface: 127.0.0.1\npublish_port: {publish_port}\nret_port: {publish_port + 1}\nauto_accept: True\n'
-                       f'root_dir: {self.root}\nsock_dir: {self.root}/run\nuser: root\n{common}')
+                       f'root_dir: {self.root}\nsock_dir: {self.root}/run\nuser: root\n'
+                       f'file_roots: {{base: [{self.root}/files]}}\n{common}')
         with open(f'{self.root}/m/conf/minion', 'w') as conf:
             conf.write(f'id: web1\nmaster: 127.0.0.1\nmaster_port: {publish_port + 1}\npublish_port: {publish_port}\n'
                        f'root_dir: {self.root}/m\nsock_dir: {self.root}/m/run\nuser: root\n{common}')
@@ -90,6 +92,23 @@ class Fleet:
     def command(self, *words):
         return (f'{self.programs}/{words[0]}', '-c', f'{self.root}/conf', *words[1:])
 
+    def fetch(self, count=3):
+        """Median seconds in which the minion gets a file of 100 MB that it has not, and that nobody has hashed yet."""
+        source, dest, times = f'{self.root}/files/big', f'{self.root}/dest', []
+        if not os.path.exists(source):
+            os.makedirs(f'{self.root}/files')
+            with open(source, 'wb') as big:
+                big.write(os.urandom(FILE_BYTES))
+        for _ in range(count):
+            os.utime(source)
+            start = time.monotonic()
+            sh(*self.command('salt', 'web1', 'cp.get_file', 'salt://big', dest, '-t', '120'))
+            times.append(time.monotonic() - start)
+            if not filecmp.cmp(source, dest, shallow=False):
+                sys.exit(f'{self.programs}: the file did not arrive as it is')
+            os.remove(dest)
+        return statistics.median(times)
+
     def memory(self):
         time.sleep(5)
         return pss_kib(family(self.master.pid)), pss_kib(family(self.minion.pid))
@@ -103,6 +122,31 @@ class Fleet:
             except subprocess.TimeoutExpired:
                 process.kill()
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+def raw_copy(source, dest):
+    """Seconds of a copy of a file over loopback: one process that sends it as fast as the kernel takes it, one that
+    writes what comes."""
+    listener = socket.create_server(('127.0.0.1', 0))
+
+    def send():
+        with socket.create_connection(listener.getsockname()) as connection, open(source, 'rb') as file:
+            connection.sendfile(file)
+
+    def once():
+        start = time.monotonic()
+        sender = threading.Thread(target=send)
+        sender.start()
+        buffer = bytearray(256 * 1024)
+        with listener.accept()[0] as connection, open(dest, 'wb') as file:
+            while count := connection.recv_into(buffer):
+                file.write(memoryview(buffer)[:count])
+        sender.join()
+        took = time.monotonic() - start
+        os.remove(dest)
+        return took
+
+    return statistics.median(once() for _ in range(5))
 
 
 LOCAL_CLIENT = '''
@@ -141,22 +185,26 @@ def main():
         ping = best_of(20, *ours.command('salt', 'web1', 'test.ping'))
         version = best_of(50, f'{folder}/salt', '--version')
         master, minion = ours.memory()
+        file_time = ours.fetch()
+        raw_time = raw_copy(f'{ours.root}/files/big', f'{ours.root}/raw')
     finally:
         ours.stop()
         shutil.rmtree(folder, ignore_errors=True)
     size = os.path.getsize(os.path.join(ROOT, binary)) / 1e6
     trips = float(measured['job_in_round_trips'])
     row('one job, in raw NNG round trips', f"{trips:.2f} ({measured['job_us']} us of {measured['raw_round_trip_us']} us)", 'at most 6', trips <= 6)
+    row('100 MB, share of a raw copy over loopback', f'{raw_time / file_time * 100:.0f} % '
+        f'({FILE_BYTES / 1e6 / file_time:.0f} of {FILE_BYTES / 1e6 / raw_time:.0f} MB/s)', '', True)
     row('salt --version', f'{version * 1e3:.1f} ms', 'under 3 ms', version < 0.003)
     row('size of the file', f'{size:.1f} MB', 'under 12 MB', size < 12)
     if not options.no_salt:
-        salt(measured, call, ping, master, minion)
+        salt(measured, call, ping, file_time, master, minion)
     width = max(len(what) for what, *_ in rows)
     for what, value, aim, met in rows:
         print(f'{what:{width}}  {value:44}  {aim:16}  {met}')
 
 
-def salt(measured, call, ping, master, minion):
+def salt(measured, call, ping, file_time, master, minion):
     if not os.path.exists(f'{options.salt}/bin/salt'):
         sh('python3', '-m', 'venv', options.salt)
         sh(f'{options.salt}/bin/pip', 'install', '-q', f'salt=={SALT_VERSION}')
@@ -167,6 +215,7 @@ def salt(measured, call, ping, master, minion):
         rates = dict(line.split() for line in sh(f'{options.salt}/bin/python3', '-c', LOCAL_CLIENT, theirs.root).splitlines()
                      if line.startswith(('one ', 'many ')))
         their_master, their_minion = theirs.memory()
+        their_file_time = theirs.fetch()
     finally:
         theirs.stop()
 
@@ -176,6 +225,8 @@ def salt(measured, call, ping, master, minion):
     ms = lambda seconds: f'{seconds * 1e3:.1f} ms'
     ratio('salt-call --local test.ping', their_call / call, 100, ms(call), ms(their_call))
     ratio('salt web1 test.ping', their_ping / ping, 60, ms(ping), ms(their_ping))
+    ratio('a file of 100 MB, sealed and hash-checked', their_file_time / file_time, 4,
+          f'{file_time:.2f} s', f'{their_file_time:.2f} s')
     one, many = float(measured['jobs_per_second']), float(measured['jobs_per_second_32'])
     ratio('jobs of one client, one by one', one / float(rates['one']), 50, f'{one:.0f}/s', f"{float(rates['one']):.1f}/s")
     ratio('jobs of one client, 32 in flight', many / float(rates['many']), 200, f'{many:.0f}/s', f"{float(rates['many']):.1f}/s")

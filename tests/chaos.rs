@@ -370,6 +370,7 @@ impl Field {
                 EndState::Returned | EndState::Killed => kept == outcome.ret.as_ref().map(|ret| &ret.value),
                 EndState::Absent => kept.is_none() && end == Some("absent"),
                 EndState::Lost => kept.is_some() || end == Some("lost"),
+                EndState::Cancelled => kept.is_none() && end == Some("cancelled"),
             };
             if !agrees {
                 return Err(format!("a client was told {outcome:?} of job {jid}; kept are {kept:?} and {end:?}"));
@@ -427,15 +428,15 @@ async fn run_client(folder: &Path, publish: Publish) -> Told {
     let told_so = async {
         let client = Client::connect(folder).await.map_err(|error| error.to_string())?;
         let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.map_err(|error| error.to_string())?;
-        let LocalAnswer::Published { jid, minions, absent, outcomes } = answer else {
+        let LocalAnswer::Published { jid, minions, absent, steps } = answer else {
             return Err(format!("{answer:?}"));
         };
         told.jid = Some(jid.clone());
-        let mut gather = Gather::new(&client, &jid, &minions, &absent, *outcomes, Duration::from_secs(5));
+        let mut gather = Gather::new(&client, &jid, &minions, &absent, *steps, Duration::from_secs(5));
         loop {
             match gather.next().await.map_err(|error| error.to_string())? {
                 Gathered::Outcome(outcome) => told.outcomes.push(*outcome),
-                Gathered::Silent(_) => {}
+                Gathered::Started(_) | Gathered::Silent(_) => {}
                 Gathered::All => return Ok(()),
             }
         }

@@ -14,9 +14,10 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const TABLES: [(&str, &str); 6] = [
+const TABLES: [(&str, &str); 7] = [
     ("salt", include_str!("data/commands/salt.txt")),
     ("salt-call", include_str!("data/commands/salt-call.txt")),
+    ("salt-cp", include_str!("data/commands/salt-cp.txt")),
     ("salt-run", include_str!("data/commands/salt-run.txt")),
     ("salt-key", include_str!("data/commands/salt-key.txt")),
     ("daemons", include_str!("data/commands/daemons.txt")),
@@ -85,7 +86,7 @@ fn start_fleet() -> Fleet {
         fs::write(fleet.path(to), text.replace("log_level: info\n", "")).unwrap();
     }
     fs::create_dir_all(fleet.path("bin")).unwrap();
-    for program in ["halite", "salt", "salt-call", "salt-key", "salt-master", "salt-minion", "salt-run"] {
+    for program in ["halite", "salt", "salt-call", "salt-cp", "salt-key", "salt-master", "salt-minion", "salt-run"] {
         symlink(env!("CARGO_BIN_EXE_halite"), fleet.path("bin").join(program)).unwrap();
     }
     fleet

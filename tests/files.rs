@@ -1,10 +1,12 @@
 //! Files between a real master and a real minion.
 
-use super::fleet::{Fleet, Ran, free_port, wait_for};
+use super::fleet::{Fleet, Folder, Ran, free_port, wait_for};
 use super::proxy::Proxy;
+use halite::wire::value::Value;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A file of so many bytes that nothing can guess or compress.
@@ -41,6 +43,13 @@ fn start(fleet: &mut Fleet, minions: &[&str]) {
         fleet.start_minion(id);
     }
     fleet.wait_connected(minions);
+}
+
+/// The most memory that a process has had, in bytes.
+fn most_memory(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
 /// What a function answers on web1, as JSON.
@@ -163,8 +172,63 @@ fn a_transfer_goes_on_after_a_cut_where_it_was() {
     assert_eq!(cuts, 3);
     assert!(fs::read(&dest).unwrap() == noise);
     // Each cut loses what was under way, and no more: eight parts.
-    let carried = proxy.seen().len();
+    let seen = proxy.seen();
+    let carried = seen.len();
+    let shows = |bytes: &[u8]| seen.windows(bytes.len()).any(|window| window == bytes);
+    assert!(!shows(&noise[..32]) && !shows(&noise[noise.len() - 32..]), "the file is seen on the wire");
     assert!(carried < 40_000_000 + 3 * 9 * 262_144 + 4_000_000, "{carried} bytes for a file of 40,000,000");
+}
+
+#[test]
+fn several_files_at_once_survive_a_daemon_that_is_killed() {
+    let (mut fleet, root) = serving(&["web1"], "");
+    start(&mut fleet, &["web1"]);
+    let names = ["one", "two", "three", "four"];
+    let noises = names.map(|name| noise(&root.join(name), 20_000_000));
+    for name in names {
+        let dest = fleet.path(format!("dest-{name}"));
+        let ran = fleet.salt(&["web1", "--async", "cp.get_file", &format!("salt://{name}"), dest.to_str().unwrap()]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    let incoming = fleet.path("web1/cache/incoming");
+    // A job whose worker has not begun when its daemon is killed is another matter.
+    wait_for("the transfers to begin", || {
+        let come = names.iter().filter(|name| fleet.path(format!("dest-{name}")).exists()).count();
+        fs::read_dir(&incoming).is_ok_and(|all| come + all.count() >= names.len()).then_some(())
+    });
+    fleet.kill("web1");
+    fleet.start_minion("web1");
+    for (name, noise) in names.iter().zip(noises) {
+        let dest = fleet.path(format!("dest-{name}"));
+        wait_for(&format!("the file {name}"), || dest.exists().then_some(()));
+        assert!(fs::read(&dest).unwrap() == noise, "{name}");
+    }
+}
+
+#[test]
+fn a_changed_file_is_an_event_where_that_is_asked_for() {
+    let (mut fleet, root) = serving(&[], "fileserver_events: True\nroots_update_interval: 1\n");
+    fs::write(root.join("a"), "a").unwrap();
+    fleet.start_master();
+    let listening = fleet
+        .command("salt-run")
+        .args(["state.event", "tagmatch=salt/fileserver/roots/update", "count=1", "quiet=False"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut number = 0;
+    let mut listening = Some(listening);
+    let told = wait_for("the event", || {
+        number += 1;
+        fs::write(root.join(format!("new-{number}")), "new").unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        match listening.as_mut()?.try_wait().unwrap() {
+            None => None,
+            Some(_) => Some(listening.take()?.wait_with_output().unwrap()),
+        }
+    });
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("salt/fileserver/roots/update") && told.contains("new-"), "{told}");
 }
 
 #[test]
@@ -266,7 +330,7 @@ fn a_minion_that_is_not_accepted_gets_nothing() {
 }
 
 #[test]
-fn jobs_stay_quick_during_a_transfer() {
+fn jobs_stay_quick_and_memory_small_during_a_transfer() {
     let (mut fleet, root) = serving(&["web1", "web2"], "");
     start(&mut fleet, &["web1", "web2"]);
     noise(&root.join("big"), 120_000_000);
@@ -289,6 +353,10 @@ fn jobs_stay_quick_during_a_transfer() {
     }
     let mut child = child;
     assert!(child.wait().unwrap().success());
+    for name in ["master", "web1"] {
+        let most = most_memory(fleet.pid(name));
+        assert!(most < 64 << 20, "{name} took {most} bytes of memory for a file of 120,000,000");
+    }
     times.sort();
     assert!(!times.is_empty(), "no job was in time to be measured");
     assert!(times[times.len() / 2] < Duration::from_millis(500), "{times:?}");
@@ -329,4 +397,68 @@ fn salt_cp_copies_files_and_folders() {
     assert!(ran.code == 1 && ran.out.contains("Not a directory"), "{ran:?}");
     let ran = cp(&["nobody", &path("noise"), &path("out")]);
     assert_eq!(ran.code, 2, "{ran:?}");
+}
+
+/// The tree of files and the calls on it whose answers Salt gave.
+#[test]
+fn a_minions_own_files_are_answered_as_salt_answers() {
+    let table = halite::wire::value::parse_json(include_str!("data/cp.json")).unwrap();
+    let folder = Folder::fresh();
+    let root = folder.0.display().to_string();
+    let pairs = |name: &str| {
+        let map = table.at(name).unwrap().as_map().unwrap();
+        map.iter().map(|(path, text)| (folder.0.join(path.to_text()), text.to_text())).collect::<Vec<_>>()
+    };
+    let with_parent = |path: &Path| fs::create_dir_all(path.parent().unwrap()).unwrap();
+    for (path, text) in pairs("files") {
+        with_parent(&path);
+        fs::write(path, text).unwrap();
+    }
+    for (path, target) in pairs("links") {
+        with_parent(&path);
+        std::os::unix::fs::symlink(target.replace("@ROOT@", &root), path).unwrap();
+    }
+    for (path, mode) in pairs("modes") {
+        let mode = u32::from_str_radix(&mode, 8).unwrap();
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    }
+    for name in table.at("folders").unwrap().as_list().unwrap() {
+        fs::create_dir_all(folder.0.join(name.to_text())).unwrap();
+    }
+    for name in ["out", "conf"] {
+        fs::create_dir_all(folder.0.join(name)).unwrap();
+    }
+    let config = "id: m1\nfile_client: local\nroot_dir: @ROOT@\ncachedir: @ROOT@/cache\nlog_level: quiet\n\
+                  file_ignore_glob: ['*.swp']\nfile_roots:\n  base: ['@ROOT@/roots/a', '@ROOT@/roots/b']\n  \
+                  dev: ['@ROOT@/roots/dev']\n  __env__: ['@ROOT@/roots/envs/__env__']\n";
+    fs::write(folder.0.join("conf/minion"), config.replace("@ROOT@", &root)).unwrap();
+    let calls = table.at("calls").unwrap().as_list().unwrap();
+    let (mut wrong, mut agreeing) = (Vec::new(), 0);
+    for call in calls {
+        let words = call.at("call").unwrap().as_list().unwrap().iter().map(Value::to_text);
+        let words: Vec<String> = words.map(|word| word.replace("@ROOT@", &root)).collect();
+        let ran = Command::new(env!("CARGO_BIN_EXE_halite"))
+            .args(["salt-call", "-c", "conf", "--local", "--out=json", "--out-indent=-1"])
+            .args(&words)
+            .current_dir(&folder.0)
+            .output();
+        let ran = Ran::from(ran.unwrap());
+        let answer = halite::wire::value::parse_json(&ran.out.replace(&root, "@ROOT@")).ok();
+        let sorted = |value: Option<&Value>| match value.cloned() {
+            Some(Value::Map(mut map)) => {
+                map.sort_keys();
+                Some(Value::Map(map))
+            }
+            other => other,
+        };
+        let answer = sorted(answer.as_ref().and_then(|answer| answer.at("local")));
+        let wanted = sorted(call.at("answer"));
+        let agrees = answer == wanted && call.at("code").and_then(Value::as_int) == Some(i64::from(ran.code));
+        agreeing += usize::from(agrees);
+        if agrees == call.at("differs").is_some() {
+            wrong.push(format!("{words:?}\n  wanted {wanted:?}\n  answer {answer:?} {ran:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(agreeing * 100 >= calls.len() * 95, "{agreeing} of {} calls agree", calls.len());
 }

@@ -1,5 +1,7 @@
 //! Tests of the whole: each module says what it shows.
 
+/// A job that is handed to so many at a time.
+mod batch;
 /// Something is killed or cut at any moment, and no job is lost or run twice.
 mod chaos;
 /// Command lines, right and wrong, and what comes back.

@@ -116,3 +116,35 @@ fn an_answer_that_is_lost_is_no_success() {
     fs::write(conf.join("master"), "a: [").unwrap();
     assert_eq!(root.salt_key(&[], "").status.code(), Some(78));
 }
+
+/// What a program prints to a terminal.
+fn on_a_terminal(program: &str, args: &[&str]) -> String {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs = std::fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_halite"));
+    command.arg(program).args(args).stdin(std::process::Stdio::null());
+    let mut child = command.stdout(theirs.try_clone().unwrap()).stderr(theirs).spawn().unwrap();
+    drop(command);
+    let mut shown = Vec::new();
+    // When the last one on the other side has gone, reading is an error.
+    let _ = std::io::Read::read_to_end(&mut std::fs::File::from(ours), &mut shown);
+    assert!(child.wait().unwrap().success());
+    String::from_utf8(shown).unwrap()
+}
+
+#[test]
+fn answers_are_coloured_on_a_terminal_and_nowhere_else() {
+    let folder = crate::fleet::Folder::fresh();
+    let conf = folder.0.to_str().unwrap();
+    std::fs::write(folder.0.join("minion"), format!("id: web1\nroot_dir: {conf}\n")).unwrap();
+    let call = ["-c", conf, "--local", "test.ping"];
+    let coloured = "\u{1b}[0;36mlocal\u{1b}[0;0m:\r\n    \u{1b}[0;1;33mTrue\u{1b}[0;0m\r\n";
+    assert_eq!(on_a_terminal("salt-call", &call), coloured);
+    assert_eq!(on_a_terminal("salt-call", &[&call[..], &["--no-color"]].concat()), "local:\r\n    True\r\n");
+    std::fs::write(folder.0.join("minion"), format!("id: web1\nroot_dir: {conf}\ncolor: False\n")).unwrap();
+    assert_eq!(on_a_terminal("salt-call", &call), "local:\r\n    True\r\n");
+}

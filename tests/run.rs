@@ -93,6 +93,54 @@ fn events_are_watched_as_they_come() {
 }
 
 #[test]
+fn a_minion_tells_that_it_starts_where_it_is_asked_to() {
+    let fleet = Fleet::start(&["web1"]);
+    let mut command = fleet.command("salt-run");
+    command.args(["state.event", "salt/job/*/start/web1", "count=2"]).stdout(Stdio::piped());
+    let mut watcher = command.spawn().unwrap();
+    wait_for("the watcher to end", || {
+        assert_eq!(fleet.salt(&["web1", "test.true", "--metadata", "{a: 1}"]).code, 0);
+        assert_eq!(fleet.salt(&["--start-event", "web1", "test.ping", "--metadata", "{a: 1}"]).code, 0);
+        assert_eq!(fleet.salt(&["--start-event", "web1", "cmd.run", "echo", "--metadata", "{a: 1}"]).code, 0);
+        watcher.try_wait().unwrap()
+    });
+    let lines = BufReader::new(watcher.stdout.take().unwrap()).lines();
+    for line in lines.take(2) {
+        let event = parse_json(line.unwrap().split_once('\t').unwrap().1).unwrap();
+        let data = event.at("data").unwrap();
+        assert!(["test.ping", "cmd.run"].contains(&data.at("fun").unwrap().to_text().as_str()), "{data}");
+        assert_eq!(data.at("metadata").map(Value::to_json).as_deref(), Some(r#"{"a": 1}"#));
+    }
+}
+
+#[test]
+fn what_is_kept_of_a_minion_goes_with_its_key_unless_it_is_to_stay() {
+    let fleet = Fleet::start(&["web1", "web2"]);
+    let known = || json(&runner(&fleet, &["cache.list", "grains"]));
+    wait_for("the grains", || (known() == Value::list(["web1", "web2"])).then_some(()));
+    assert_eq!(fleet.run("salt-key", &["-y", "-d", "web1", "--preserve-minions", "True"]).code, 0);
+    assert_eq!(fleet.run("salt-key", &["-y", "-d", "web2"]).code, 0);
+    wait_for("web2 to be forgotten", || (known() == Value::list(["web1"])).then_some(()));
+}
+
+#[test]
+fn what_the_master_keeps_is_changed_by_its_runners() {
+    let fleet = Fleet::start(&["web1"]);
+    wait_for("the grains", || fleet.salt(&["-G", "id:web1", "test.ping"]).out.contains("True").then_some(()));
+    assert_eq!(json(&runner(&fleet, &["cache.clear_grains", "tgt=web1"])), Value::Bool(true));
+    assert_eq!(fleet.salt(&["-G", "id:web1", "test.ping"]).code, 2, "nobody matches");
+    assert_eq!(fleet.salt(&["web1", "saltutil.refresh_grains"]).code, 0);
+    wait_for("the grains", || fleet.salt(&["-G", "id:web1", "test.ping"]).out.contains("True").then_some(()));
+    assert_eq!(json(&runner(&fleet, &["cache.store", "bank", "key", "[1, 2]"])), Value::Null);
+    assert_eq!(json(&runner(&fleet, &["cache.fetch", "bank", "key"])).to_json(), "[1, 2]");
+    assert_eq!(json(&runner(&fleet, &["cache.flush", "bank"])), Value::Bool(true));
+    assert_eq!(json(&runner(&fleet, &["cache.list", "bank"])).to_json(), "[]");
+    let runs = json(&runner(&fleet, &["jobs.master"]));
+    assert_eq!(runs.as_list().unwrap()[0].at("fun"), Some(&Value::from("runner.jobs.master")));
+    assert!(!fleet.path("cache/proc").read_dir().unwrap().any(|entry| entry.is_ok()), "nothing is left of it");
+}
+
+#[test]
 fn a_runner_apart_answers_on_the_bus() {
     let fleet = Fleet::start(&[]);
     let mut command = fleet.command("salt-run");
@@ -106,6 +154,9 @@ fn a_runner_apart_answers_on_the_bus() {
     let mut shown = String::new();
     std::io::Read::read_to_string(watcher.stdout.as_mut().unwrap(), &mut shown).unwrap();
     let data = parse_json(shown.lines().next().unwrap().split_once('\t').unwrap().1).unwrap();
+    let kept = json(&runner(&fleet, &["jobs.lookup_jid", &data.at("jid").unwrap().to_text()]));
+    let answer = kept.as_map().unwrap().first().map(|(_, answer)| answer.clone());
+    assert_eq!(answer.as_ref(), data.at("return"), "it is kept like the return of a job");
     assert_eq!(data.at("fun"), Some(&Value::from("runner.test.arg")));
     assert_eq!(data.at("return").map(Value::to_json).as_deref(), Some(r#"{"args": ["a"], "kwargs": {"b": "c"}}"#));
 }
@@ -174,6 +225,68 @@ fn a_call_needs_no_master_and_tells_it_where_the_daemon_runs() {
     wait_for("the return to be sent", || keeps(&fleet, "test.false").then_some(()));
 }
 
+#[test]
+fn a_call_without_the_daemon_has_a_session_of_its_own() {
+    let mut fleet = Fleet::prepare(&["web1"], "auto_accept: True\n", "");
+    fleet.start_master();
+    let ran = call(&fleet, "web1", &["test.true"]);
+    assert!(ran.code == 0 && !ran.err.contains("WARNING"), "{}", ran.err);
+    assert!(keeps(&fleet, "test.true"), "it was delivered before the call ended");
+    let mut command = fleet.command("salt-run");
+    command.args(["state.event", "my/tag", "count=1"]).stdout(Stdio::piped());
+    let mut watcher = command.spawn().unwrap();
+    wait_for("the event", || {
+        assert_eq!(call(&fleet, "web1", &["event.send", "my/tag", "{a: 1}", "--no-return-event"]).code, 0);
+        watcher.try_wait().unwrap()
+    });
+    let line = BufReader::new(watcher.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let event = parse_json(line.split_once('\t').unwrap().1).unwrap();
+    assert_eq!((event.at("id"), event.at("data").unwrap().at("a")), (Some(&"web1".into()), Some(&1.into())), "{event}");
+    for key in ["cmd", "pretag", "tag", "ts"] {
+        assert!(event.as_map().unwrap().contains(key), "{event} lacks {key}");
+    }
+    assert_eq!(fleet.connected(), Vec::<String>::new(), "it takes no jobs");
+    let ran = fleet.salt(&["web1", "test.ping"]);
+    assert!(ran.out.contains("[Not connected]"), "{}", ran.out);
+    // What could not be sent is sent by the daemon, when it starts.
+    fleet.kill("master");
+    assert_eq!(call(&fleet, "web1", &["test.false"]).code, 0);
+    fleet.start_master();
+    assert!(!keeps(&fleet, "test.false"));
+    fleet.start_minion("web1");
+    wait_for("the return to be sent", || keeps(&fleet, "test.false").then_some(()));
+}
+
+#[test]
+fn a_call_without_the_daemon_reaches_the_masters_files() {
+    let mut fleet = Fleet::prepare(&["web1"], "auto_accept: True\n", "");
+    let roots = fleet.path("srv");
+    std::fs::create_dir(&roots).unwrap();
+    std::fs::write(roots.join("note"), "from the master").unwrap();
+    std::fs::create_dir(fleet.path("conf/master.d")).unwrap();
+    let conf = format!("file_roots: {{base: ['{}']}}\n", roots.display());
+    std::fs::write(fleet.path("conf/master.d/roots.conf"), conf).unwrap();
+    fleet.start_master();
+    let ran = call(&fleet, "web1", &["cp.get_file_str", "salt://note", "--out=json"]);
+    assert_eq!((ran.code, json(&ran).at("local")), (0, Some(&Value::from("from the master"))), "{}", ran.err);
+    let into = fleet.path("note-here");
+    let ran = call(&fleet, "web1", &["cp.get_file", "salt://note", into.to_str().unwrap()]);
+    assert_eq!((ran.code, std::fs::read_to_string(&into).unwrap().as_str()), (0, "from the master"), "{}", ran.err);
+    fleet.kill("master");
+    let ran = call(&fleet, "web1", &["cp.get_file_str", "salt://note"]);
+    assert!(ran.code == 1 && ran.err.contains("is not reached"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn a_call_whose_key_waits_says_so() {
+    let mut fleet = Fleet::prepare(&["web1"], "", "");
+    fleet.start_master();
+    let ran = call(&fleet, "web1", &["-t", "1", "event.send", "my/tag"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("has not answered in 1 s"), "{}", ran.err);
+    assert!(fleet.run("salt-key", &["-l", "pre"]).out.contains("web1"));
+}
+
 /// Whether the master keeps a job of this function.
 fn keeps(fleet: &Fleet, fun: &str) -> bool {
     let found = json(&runner(fleet, &["jobs.list_jobs", &format!("search_function={fun}")]));
@@ -198,8 +311,9 @@ fn the_exit_code_of_a_call_tells_the_truth() {
         (&["-g", "--local", "--out=json"], 0, "\"id\": \"web1\"", ""),
         (&["--local"], 64, "", "there is no function"),
         (&["--local", "-d", "test.ping"], 0, "test.ping:", ""),
-        (&["event.send", "tag"], 1, "", "which does not run here"),
-        (&["test.ping"], 0, "local:\n    True\n", ""),
+        (&["event.send", "tag"], 1, "", "is not reached"),
+        (&["test.ping"], 0, "local:\n    True\n", "the master is not told of this call now"),
+        (&["test.ping", "--no-return-event"], 0, "local:\n    True\n", ""),
     ] {
         let ran = call(&fleet, "web1", args);
         assert_eq!(ran.code, code, "{args:?}: {}{}", ran.out, ran.err);
@@ -218,8 +332,13 @@ fn salt_says_what_is_wrong_before_anybody_is_asked() {
         (&["-E", "web[", "test.ping"][..], 64, "", "is not a regular expression"),
         (&["-C", "web1 and and", "test.ping"], 64, "", "character"),
         (&["-N", "nope", "test.ping"], 64, "", "nope"),
-        (&["-b", "1", "*", "test.ping"], 69, "", "batches are not part of this version"),
         (&["-I", "a:b", "test.ping"], 69, "", "targets by pillar"),
+        (&["-J", "a:b", "test.ping"], 69, "", "targets by pillar"),
+        (&["-C", "web1 or I@a:b", "test.ping"], 69, "", "targets by pillar"),
+        (&["--return", "mysql", "*", "test.ping"], 69, "", "returners are not part of this version: nothing was sent"),
+        (&["--return", "local_cache", "*", "test.ping"], 0, "web1:", ""),
+        (&["web1", "test.pnig"], 1, "'test.pnig' is not available.\n", "did you mean test.ping?"),
+        (&["--return_config", "x", "*", "test.ping"], 69, "", "--return_config: returners are not part"),
         (&["*"], 42, "", "there is no function"),
         (&["zzz*", "test.ping", "--out=json"], 2, "{}\n", "ERROR: No return received"),
         (&["-L", "web1,nope", "test.ping"], 1, "nope:\n    Minion did not return. [No such minion]", "non-zero"),
@@ -235,4 +354,65 @@ fn salt_says_what_is_wrong_before_anybody_is_asked() {
         assert_eq!(ran.code, code, "{args:?}: {}{}", ran.out, ran.err);
         assert!(ran.out.contains(stdout) && ran.err.contains(stderr), "{args:?}: {}{}", ran.out, ran.err);
     }
+}
+
+#[test]
+fn options_of_the_configuration_act_as_those_of_the_command_line() {
+    let mut fleet = Fleet::prepare(&["web1", "web2"], "auto_accept: True\nshow_jid: True\ncli_summary: True\n", "");
+    let more = "start_event_grains: [id]\nenable_legacy_startup_events: False\nprocess_count_max: 1\n";
+    let port = fleet.ret_port;
+    fleet.configure_minion("web1", port, &format!("{more}disable_modules: [cmd]\n"));
+    // A master with a port of its own, behind one that is not there.
+    fleet.configure_minion("web2", 1, more);
+    std::fs::create_dir(fleet.path("web2/conf/minion.d")).unwrap();
+    let masters = format!("master: ['127.0.0.1:1', '127.0.0.1:{port}']\n");
+    std::fs::write(fleet.path("web2/conf/minion.d/masters.conf"), masters).unwrap();
+    fleet.start_master();
+    let mut command = fleet.command("salt-run");
+    command.args(["state.event", "salt/minion/*/start", "count=1"]).stdout(Stdio::piped());
+    let mut watcher = command.spawn().unwrap();
+    wait_for("the start event", || {
+        fleet.start_minion("web1");
+        fleet.wait_connected(&["web1"]);
+        let heard = watcher.try_wait().unwrap();
+        if heard.is_none() {
+            fleet.kill("web1");
+        }
+        heard
+    });
+    let line = BufReader::new(watcher.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let data = parse_json(line.split_once('\t').unwrap().1).unwrap();
+    assert_eq!(data.at("grains").map(Value::to_json).as_deref(), Some(r#"{"id": "web1"}"#), "{data}");
+    let ran = fleet.salt(&["web1", "test.ping"]);
+    assert!(ran.out.starts_with("jid: ") && ran.out.contains("# of minions returned: 1"), "{}", ran.out);
+    let ran = fleet.salt(&["web1", "cmd.run", "echo"]);
+    assert!(ran.out.contains("'cmd.run' is not available."), "{}", ran.out);
+    fleet.start_minion("web2");
+    fleet.wait_connected(&["web2"]);
+    // One job at a time: the second begins when the first is over.
+    let log = fleet.path("log-of-jobs");
+    let command = format!("echo start >> {0}; sleep 0.5; echo end >> {0}", log.display());
+    let jids: Vec<String> = (0..2)
+        .map(|_| {
+            let ran = fleet.salt(&["--async", "web2", "cmd.run", &command]);
+            ran.out.trim().rsplit(' ').next().unwrap().to_owned()
+        })
+        .collect();
+    jids.iter().for_each(|jid| drop(fleet.wait_return(jid, "web2")));
+    assert_eq!(std::fs::read_to_string(log).unwrap(), "start\nend\nstart\nend\n");
+}
+
+#[test]
+fn no_more_minions_are_connected_than_the_master_may_have() {
+    let mut fleet = Fleet::prepare(&["web1", "web2"], "auto_accept: True\nmax_minions: 1\n", "");
+    fleet.start_master();
+    fleet.start_minion("web1");
+    fleet.wait_connected(&["web1"]);
+    fleet.start_minion("web2");
+    let log = fleet.path("log");
+    wait_for("web2 to be sent away", || {
+        std::fs::read_to_string(&log).ok().filter(|text| text.contains("as max_minions allows"))
+    });
+    assert_eq!(fleet.connected(), ["web1"]);
+    assert_eq!(fleet.salt(&["web1", "test.ping"]).code, 0);
 }

@@ -72,6 +72,7 @@ pub struct Call {
     pub tgt_type: String,
     /// Where else the return goes (`--return`).
     pub ret: String,
+    /// Who published it; empty where nobody did (`salt-call`).
     pub user: String,
     pub metadata: Option<Value>,
 }
@@ -79,6 +80,14 @@ pub struct Call {
 impl Call {
     /// The arguments with what was published beside them, as Salt passes it to functions that take any keyword.
     pub fn published(&self, mut arguments: Arguments) -> Arguments {
+        if self.user.is_empty() {
+            let keywords = &mut arguments.keywords;
+            keywords.insert("__pub_fun", self.fun.as_str());
+            keywords.insert("__pub_jid", self.jid.as_str());
+            keywords.insert("__pub_pid", std::process::id());
+            keywords.insert("__pub_tgt", self.tgt.clone());
+            return arguments;
+        }
         let mut published = arguments.positional.clone();
         if !arguments.keywords.is_empty() {
             let mut marked = Map::from_iter([("__kwarg__", true)]);

@@ -93,7 +93,8 @@ impl Fault {
     /// The return of a job that failed with this: the value in it and the exit code. `fun` is what was called.
     pub fn shown(&self, fun: &str) -> (Value, i32) {
         let text = match self {
-            Fault::Unknown { .. } => self.with_nearest(),
+            // Programs compare this text: what was meant is for the program that shows it to say.
+            Fault::Unknown { reason, .. } => reason.clone(),
             Fault::Arguments { error: error @ ArgumentError::Unknown(_), fun } => {
                 format!("ERROR executing '{fun}': {error}")
             }
@@ -225,8 +226,9 @@ mod tests {
 
     #[test]
     fn an_unknown_function_names_its_neighbours() {
-        assert_eq!(shown("test.pnig", Arguments::default()), "'test.pnig' is not available. Did you mean test.ping?");
-        assert_eq!(shown("tst.ping", Arguments::default()), "'tst.ping' is not available. Did you mean test.ping?");
+        assert_eq!(shown("test.pnig", Arguments::default()), "'test.pnig' is not available.");
+        let told = fault("tst.ping", Arguments::default()).told("tst.ping");
+        assert_eq!(told.stderr, "'tst.ping' is not available. Did you mean test.ping?\n");
         assert_eq!(shown("nosuchmod.fn", Arguments::default()), "'nosuchmod.fn' is not available.");
     }
 

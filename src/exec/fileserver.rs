@@ -7,6 +7,7 @@ pub mod address;
 pub mod cache;
 mod changes;
 pub mod client;
+mod hashes;
 mod ignore;
 mod links;
 mod lists;

@@ -77,8 +77,8 @@ pub fn unknown<F>(modules: &[&'static Module<F>], fun: &str) -> Fault {
     Fault::Unknown { fun: fun.to_owned(), reason: format!("'{fun}' is not available."), nearest: nearest(modules, fun) }
 }
 
-/// What the user may have meant: at most three names that are a slip of the finger away.
-fn nearest<F>(modules: &[&'static Module<F>], fun: &str) -> Vec<String> {
+/// What the user may have meant by a name that is in no table: at most three names that are a slip of the finger away.
+pub fn nearest<F>(modules: &[&'static Module<F>], fun: &str) -> Vec<String> {
     if fun.len() > 64 {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! The jobs of this minion, on disk: one file for each jid that was taken, in `<cachedir>/proc`.
+//! The jobs of this minion (and the runs of runners of a master), on disk: one file for each jid that was taken, in `<cachedir>/proc`.
 //!
 //! A jid runs once per minion: whoever makes its file first has the job. The file describes the job and is locked
 //! (flock) for as long as somebody works on it; a worker process inherits the lock, so it outlives the daemon. The
@@ -182,6 +182,11 @@ impl Jobs {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Removes a job that has no result to wait for.
+    pub fn forget(&self, jid: &Jid) -> io::Result<()> {
+        fs::remove_file(self.path(jid))
     }
 
     /// The jobs that somebody works on, oldest first.

@@ -38,6 +38,7 @@ use super::function;
 pub use super::function::Place;
 use super::{Ctx, Fault, Reply, Returned};
 use crate::wire::record::{ArgumentError, Arguments, Record};
+use crate::wire::value::Value;
 
 /// Every module, sorted by name.
 pub const MODULES: &[&Module] = &[
@@ -83,9 +84,14 @@ pub fn names() -> impl Iterator<Item = String> {
     function::names(MODULES)
 }
 
+/// The functions that somebody may have meant by a name that there is not.
+pub fn nearest(fun: &str) -> Vec<String> {
+    function::nearest(MODULES, fun)
+}
+
 /// Calls `mod.fun`.
 pub fn call(ctx: &Ctx, fun: &str, arguments: Arguments) -> Reply {
-    let Some(function) = find(fun) else {
+    let Some(function) = find(fun).filter(|_| !is_named(ctx, "disable_modules", fun)) else {
         return Err(function::unknown(MODULES, fun));
     };
     match (function.run)(arguments, ctx) {
@@ -97,8 +103,19 @@ pub fn call(ctx: &Ctx, fun: &str, arguments: Arguments) -> Reply {
 /// Calls the function of the job that `ctx` belongs to. Unlike one that is called by another function it gets `__pub_*`
 /// keywords, which say what was published.
 pub fn call_published(ctx: &Ctx, arguments: Arguments) -> Reply {
+    let has_list = ctx.opt("whitelist_modules").is_some_and(Value::truthy);
+    if has_list && !is_named(ctx, "whitelist_modules", &ctx.call.fun) {
+        return Err(function::unknown(&[] as &[&Module], &ctx.call.fun));
+    }
     let arguments = ctx.call.published(arguments);
     call(ctx, &ctx.call.fun, arguments)
+}
+
+/// Whether the module of a function stands in a list of the configuration.
+fn is_named(ctx: &Ctx, option: &str, fun: &str) -> bool {
+    let module = fun.split('.').next();
+    let names = ctx.opt(option).and_then(Value::as_list).unwrap_or_default();
+    names.iter().any(|name| name.as_str() == module)
 }
 
 /// The exit code of a job that gave this: its own, else 1 for a map that says that it failed.
@@ -113,7 +130,7 @@ pub mod tests {
     use crate::exec::context::{Call, Master};
     use crate::exec::host::Host;
     use crate::exec::host::fake::Fake;
-    use crate::wire::value::{Map, Value};
+    use crate::wire::value::Map;
     use std::sync::atomic::AtomicBool;
 
     /// All that a call in a test lives in: a fake host and nothing else, to be filled in.
@@ -201,5 +218,21 @@ pub mod tests {
         assert_eq!(returned(Map::from_iter([("success", false)])), 1);
         assert_eq!(returned(Map::from_iter([("result", true)])), 0);
         assert_eq!(exit_code(&Returned::from("result")), 0);
+    }
+
+    #[test]
+    fn modules_that_the_configuration_takes_away_are_not_there() {
+        let called = |lines: &[(&str, &str)], fun: &str| {
+            let mut world = World::new();
+            world.call.fun = fun.to_owned();
+            for (option, module) in lines {
+                world.opts.insert(*option, Value::list([*module]));
+            }
+            call_published(&world.ctx(&crate::exec::NoMaster), Arguments::default()).is_ok()
+        };
+        assert!(called(&[], "test.ping"));
+        assert!(!called(&[("disable_modules", "test")], "test.ping"));
+        assert!(called(&[("disable_modules", "cmd"), ("whitelist_modules", "test")], "test.ping"));
+        assert!(!called(&[("whitelist_modules", "cmd")], "test.ping"));
     }
 }

@@ -4,6 +4,7 @@
 //! [`modules`](super::modules). What it may touch arrives in its [`Ctx`]: the master through [`Fleet`], what the master
 //! has written down through [`Archive`].
 
+mod batch;
 mod cache;
 mod config;
 mod doc;
@@ -28,6 +29,7 @@ pub use fleet::{Archive, Bus, Fleet};
 
 /// Every runner module, sorted by name.
 pub const RUNNERS: &[&Module] = &[
+    &batch::MODULE,
     &cache::MODULE,
     &config::MODULE,
     &doc::MODULE,

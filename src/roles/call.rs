@@ -1,18 +1,17 @@
 //! `salt-call`: runs a function on this minion, in this process, and shows what it answers.
 //!
 //! Where the minion's daemon runs, it is the way to the master: for events, and for the answer, which the master keeps
-//! like that of a job. Without it a function that needs the master fails and says so; all others work.
+//! like that of a job. Without it the call has a session of its own.
 
-mod local;
+mod session;
 
 use super::cli::arguments::Called;
 use super::cli::display::DisplayError;
 use super::cli::exit::{complain, print};
 use super::cli::salt_call::SaltCallLine;
-use super::cli::{Display, Exit, Trouble};
+use super::cli::{Display, Exit, Trouble, account};
 use super::config::id::{self, Names};
 use super::config::{Config, KeepId, Role, Surroundings};
-use super::daemon::privileges;
 use super::minion::execute::{World, reply};
 use super::minion::local::{MinionAsk, MinionSocket};
 use super::minion::spool::Spool;
@@ -25,9 +24,13 @@ use crate::exec::{Call, Ctx, Fault, Returned, grains};
 use crate::wire::message::{Job, Return};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
-use local::NoDaemon;
+use session::OwnSession;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// How long the master may take where `--timeout` does not say.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub fn run(args: &[String]) -> u8 {
     let line = match SaltCallLine::read(args, std::io::stdin()) {
@@ -43,7 +46,7 @@ pub fn run(args: &[String]) -> u8 {
 fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     let called = line.call()?;
     if let Some(name) = &line.call.run_as {
-        change_account(name)?;
+        account::act_as(name, "--priv")?;
     }
     let config = configured(line)?;
     let Some(called) = called.filter(|_| !line.call.doc) else {
@@ -51,11 +54,19 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     };
     let mut display = Display::new(&line.output, &config.opts)?;
     let is_local = config.truth("local") || config.text("file_client") == "local";
-    let common = config.minion()?.common;
-    let daemon = Daemon::of(is_local, &common.sock_dir);
+    let options = config.minion()?;
+    let common = &options.common;
     let grains = match line.call.skip_grains {
         true => Map::from_iter([("id", config.text("id"))]),
         false => grains::collect(&Machine, &config.opts),
+    };
+    let way = match () {
+        () if is_local => Way::None,
+        () if MinionSocket::is_there(&common.sock_dir) => Way::Daemon(MinionSocket::new(&common.sock_dir)),
+        () => {
+            let patience = line.call.timeout.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.0));
+            Way::Own(Box::new(OwnSession::new(&config, &options, &grains, patience)))
+        }
     };
     let job = job(line, &called);
     // The minion's own pillar, where it has no master that compiles one.
@@ -65,7 +76,7 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     };
     let world = World {
         host: &Machine,
-        master: daemon.master(),
+        master: way.master(),
         grains: &grains,
         pillar: &pillar,
         opts: &config.opts,
@@ -77,9 +88,12 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     };
     let ret = full(&job, returned);
     let id = config.text("id");
-    let sent = hand_on(line, id, &ret, &daemon, &common.cachedir);
+    let returned = hand_on(line, id, &ret);
     show(line, id, &ret, &mut display)?;
-    sent?;
+    if !line.call.no_return_event {
+        way.tell(&common.cachedir, &ret);
+    }
+    returned?;
     Ok(match ret.retcode {
         0 => Exit::Ok,
         retcode if line.call.retcode_passthrough => Exit::Passed(i32::try_from(retcode).unwrap_or(1)),
@@ -103,19 +117,13 @@ fn own_pillar(opts: &Map, grains: &Map, job: &Job) -> Result<Map, Trouble> {
     pillar::compile(&ctx, &Asked::of(opts)).map_err(|fault| Trouble::new(Exit::Failed, format!("pillar: {fault}")))
 }
 
-/// `--priv`: all that follows is done, and may be done, as somebody else.
-fn change_account(name: &str) -> Result<(), Trouble> {
-    let changed = privileges::account(name, "--priv").and_then(|account| match account {
-        Some(account) => privileges::become_user(&account),
-        None => Ok(()),
-    });
-    changed.map_err(|failure| Trouble::new(failure.exit, failure.message))
-}
-
 /// The minion's configuration, with what the command line says above it.
 fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
     let around = Surroundings::of_process(line.common.config_dir.clone());
     let mut config = Config::load(Role::Minion, &around)?;
+    if line.call.run_as.is_none() {
+        account::act_as_configured(config.text("user"))?;
+    }
     super::logging::start(&config, &line.logging);
     let call = &line.call;
     let path =
@@ -130,6 +138,9 @@ fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
     }
     if let Some(master) = &call.master {
         config.opts.insert("master", master.as_str());
+    }
+    if call.output_diff {
+        config.opts.insert("state_output_diff", true);
     }
     if let Some(cachedir) = &call.cachedir {
         config.opts.insert("cachedir", path(cachedir));
@@ -149,30 +160,44 @@ fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
     Ok(config)
 }
 
-/// The daemon of this minion, if the call may use it.
-enum Daemon {
-    Runs(MinionSocket),
+/// The way of this call to the master.
+enum Way {
+    Daemon(MinionSocket),
+    Own(Box<OwnSession>),
     /// `--local`: there is no master.
-    Unwanted,
-    Missing(NoDaemon),
+    None,
 }
 
-impl Daemon {
-    fn of(is_local: bool, sock_dir: &Path) -> Daemon {
-        match () {
-            () if is_local => Daemon::Unwanted,
-            () if MinionSocket::is_there(sock_dir) => Daemon::Runs(MinionSocket::new(sock_dir)),
-            () => Daemon::Missing(NoDaemon),
+impl Way {
+    fn master(&self) -> &dyn Master {
+        match self {
+            Way::Daemon(socket) => socket,
+            Way::Own(session) => session.as_ref(),
+            Way::None => &NoMaster,
         }
     }
 
-    fn master(&self) -> &dyn Master {
-        match self {
-            Daemon::Runs(socket) => socket,
-            Daemon::Unwanted => &NoMaster,
-            Daemon::Missing(none) => none,
+    /// Tells the master of the answer. It lies in the minion's spool first: where the master is away for now, the
+    /// daemon sends it.
+    fn tell(&self, cachedir: &Path, ret: &Return) {
+        let told = match self {
+            Way::Daemon(socket) => spooled(cachedir, ret)
+                .and_then(|_| socket.ask(&MinionAsk::Deliver(ret.jid.clone())).map_err(|fault| fault.to_string())),
+            Way::Own(session) => {
+                spooled(cachedir, ret).and_then(|(spool, jid)| session.deliver(ret).map(|()| spool.remove(&jid)))
+            }
+            Way::None => Ok(()),
+        };
+        if let Err(why) = told {
+            log::warn!("the master is not told of this call now: {why}");
         }
     }
+}
+
+fn spooled(cachedir: &Path, ret: &Return) -> Result<(Spool, Jid), String> {
+    let jid = Jid::parse(&ret.jid).map_err(|error| error.to_string())?;
+    let opened = Spool::open(cachedir).and_then(|spool| spool.put(&jid, ret).map(|()| spool));
+    opened.map(|spool| (spool, jid)).map_err(|error| format!("{}: {error}", cachedir.display()))
 }
 
 fn job(line: &SaltCallLine, called: &Called) -> Job {
@@ -203,9 +228,13 @@ fn full(job: &Job, returned: Returned) -> Return {
     }
 }
 
-/// Gives the answer to whoever gets it beside the user: the returners that were asked for, and the master.
-fn hand_on(line: &SaltCallLine, id: &str, ret: &Return, daemon: &Daemon, cachedir: &Path) -> Result<(), Trouble> {
+/// Gives the answer to the returners that were asked for.
+fn hand_on(line: &SaltCallLine, id: &str, ret: &Return) -> Result<(), Trouble> {
     for name in line.call.returner.iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
+        // Every answer goes to the master's job cache.
+        if name == "local_cache" {
+            continue;
+        }
         if name != "local" {
             let message = format!("--return {name}: this version has no such returner; the answer was shown only");
             return Err(Trouble::new(Exit::Unavailable, message));
@@ -213,26 +242,7 @@ fn hand_on(line: &SaltCallLine, id: &str, ret: &Return, daemon: &Daemon, cachedi
         let text = Value::Map(described(id, ret, true)).repr();
         print(&(text + "\n")).map_err(Trouble::unprintable)?;
     }
-    match daemon {
-        Daemon::Runs(socket) if !line.call.no_return_event => {
-            if let Err(error) = tell(socket, cachedir, ret) {
-                log::warn!("the master will not be told of this call: {error}");
-            }
-        }
-        Daemon::Missing(_) if !line.call.no_return_event => {
-            log::info!("the minion does not run, so the master is not told of this call");
-        }
-        _ => {}
-    }
     Ok(())
-}
-
-/// Leaves the answer in the minion's spool, from which the daemon sends it, also when the master is away for now.
-fn tell(socket: &MinionSocket, cachedir: &Path, ret: &Return) -> Result<(), String> {
-    let jid = Jid::parse(&ret.jid).map_err(|error| error.to_string())?;
-    let put = Spool::open(cachedir).and_then(|spool| spool.put(&jid, ret));
-    put.map_err(|error| format!("{}: {error}", cachedir.display()))?;
-    socket.ask(&MinionAsk::Deliver(ret.jid.clone())).map_err(|fault| fault.to_string())
 }
 
 fn show(line: &SaltCallLine, id: &str, ret: &Return, display: &mut Display) -> Result<(), DisplayError> {

@@ -4,6 +4,7 @@
 //! `--out=json` nor `-Ay` nor abbreviations, so [`line`] reads the GNU forms, by what the structs declare, and hands each
 //! struct its own options in the one form that argh takes.
 
+pub mod account;
 pub mod arguments;
 pub mod display;
 pub mod exit;

@@ -78,12 +78,24 @@ impl From<ClientError> for Trouble {
     }
 }
 
+/// Who a program acts as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Account {
+    /// Whoever called it.
+    Callers,
+    /// The account of the master, where root has called it.
+    Masters,
+}
+
 /// The master's configuration, with the log begun as it and the command line say.
-fn configured(common: &Common, logging: &Logging) -> Result<(Config, MasterOptions), Trouble> {
+fn configured(common: &Common, logging: &Logging, account: Account) -> Result<(Config, MasterOptions), Trouble> {
     let around = Surroundings::of_process(common.config_dir.clone());
     let config = Config::load(Role::Master, &around)?;
-    super::logging::start(&config, logging);
     let options = config.master()?;
+    if account == Account::Masters {
+        super::cli::account::act_as_configured(&options.common.user)?;
+    }
+    super::logging::start(&config, logging);
     Ok((config, options))
 }
 

@@ -8,10 +8,11 @@ use super::cli::{Exit, exit, versions};
 use super::config::{Config, Role, Surroundings};
 use super::daemon::limits::allow_open_files;
 use super::minion::Minion;
-use super::minion::settings::Settings;
+use super::minion::settings::{Place, Settings};
 use crate::exec::grains;
 use crate::exec::host::Machine;
 use crate::keys::Identity;
+use crate::wire::handshake::Purpose;
 use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
 use crate::wire::value::Map;
@@ -177,11 +178,12 @@ fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> S
     let mut grains = grains.clone();
     grains.insert("id", id.as_str());
     Settings {
+        purpose: Purpose::Jobs,
         pki_dir: folder.join("pki"),
         cachedir: folder,
         id,
-        masters: vec![line.master.clone()],
-        master_port: line.port,
+        masters: vec![Place { host: line.master.clone(), port: line.port }],
+        jobs_at_once: None,
         sock_dir: None,
         finger: None,
         acceptance_wait: Duration::from_secs(1),

@@ -8,12 +8,13 @@ mod matching;
 mod notify;
 
 use super::cli::salt_key::KeyLine;
-use super::cli::{Display, Exit, exit};
+use super::cli::{Display, Exit, account, exit};
 use super::config::{Config, Role, Surroundings};
 use super::logging;
 use crate::keys::identity::KeyError;
 use crate::keys::store::{PENDING_MAX, StoreError};
 use crate::keys::{Identity, KeyStore, PublicKey, Standing};
+use crate::wire::message::Remains;
 use crate::wire::value::{Map, Value};
 use matching::Match;
 use notify::RunningMaster;
@@ -260,6 +261,13 @@ fn run_line(line: &KeyLine) -> Exit {
         Ok(options) => options,
         Err(error) => return fail(&error.to_string(), Exit::Configuration),
     };
+    let changed = match &line.actions.user {
+        Some(name) => account::act_as(name, "--user"),
+        None => account::act_as_configured(&options.common.user),
+    };
+    if let Err(trouble) = changed {
+        return trouble.report("salt-key");
+    }
     logging::start_with_file(&config, &line.logging, &options.common.log);
     let display = match Display::new(&line.output, &config.opts) {
         Ok(display) => display,
@@ -270,10 +278,16 @@ fn run_line(line: &KeyLine) -> Exit {
         config: &config.opts,
         display,
         input: &mut std::io::stdin().lock(),
-        notify: &RunningMaster { sock_dir: options.common.sock_dir.clone() },
+        notify: &RunningMaster { sock_dir: options.common.sock_dir.clone(), remains: remains(line, &config) },
         troubles: if line.actions.quiet { Troubles::Untold } else { Troubles::Told },
     };
     key.run(line)
+}
+
+/// What becomes of what the master keeps of a minion whose key goes.
+fn remains(line: &KeyLine, config: &Config) -> Remains {
+    let keep = line.actions.preserve_minions.map_or(config.truth("preserve_minion_cache"), |choice| choice.0);
+    if keep { Remains::Kept } else { Remains::Forgotten }
 }
 
 fn fail(sentence: &str, exit: Exit) -> Exit {

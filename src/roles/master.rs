@@ -3,12 +3,14 @@
 //! One thread runs everything that decides ([`Master`]); beside it signatures have a small pool, the database a writer
 //! and publications a sender. The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`]
 //! decide who may have a session, [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows
-//! their states, [`database`] keeps them, [`bus`] tells everybody, [`files`] gives files, [`local`] serves the programs of this
-//! host.
+//! their states and [`batches`] gives those of a batch their turns, [`database`] keeps them, [`bus`] tells everybody,
+//! [`files`] gives files, [`local`] serves the programs of this host.
 
 pub mod acl;
 mod admission;
 pub mod autosign;
+mod batch;
+mod batches;
 pub mod bus;
 pub mod database;
 mod door;
@@ -27,6 +29,7 @@ pub mod strangers;
 pub mod trust;
 
 use crate::exec::jid::Jid;
+use crate::exec::target::fnmatch::Pattern;
 use crate::keys::epoch::Epoch;
 use crate::keys::identity::SIGNATURE_BYTES;
 use crate::keys::store::{KeyStore, Stamp};
@@ -193,6 +196,10 @@ impl Master {
             let begun = Jid::parse(&unfinished.job.jid).ok().and_then(|jid| jid.time());
             let age = begun.and_then(|begun| now.duration_since(begun).ok()).unwrap_or_default();
             let open: Vec<Id> = unfinished.open.iter().map(|id| Id::from(id.as_str())).collect();
+            if unfinished.job.batch.is_some() {
+                self.restore_batch(unfinished.job, &open, &archive)?;
+                continue;
+            }
             self.jobs.borrow_mut().restore(Rc::new(unfinished.job), &open, age, Instant::now());
         }
         Ok(())
@@ -201,10 +208,19 @@ impl Master {
     /// Puts an event on the bus, and into the database where that is asked for.
     pub(crate) fn fire(&self, tag: impl Into<String>, data: Map) -> crate::wire::message::Numbered {
         let event = self.bus.fire(tag, data);
-        if self.settings.keep_events == Events::On {
+        if self.settings.keep_events == Events::On && self.is_kept(&event.tag) {
             self.database.save_event(event.tag.clone(), event.data.clone(), self.settings.id.clone());
         }
         event
+    }
+
+    /// Whether the lists of the configuration let an event into the database.
+    fn is_kept(&self, tag: &str) -> bool {
+        let named = |option: &str| {
+            let patterns = self.settings.opts.at(option).and_then(Value::as_list).filter(|list| !list.is_empty())?;
+            Some(patterns.iter().any(|pattern| Pattern::new(&pattern.to_text()).matches(tag)))
+        };
+        named("event_return_whitelist") != Some(false) && named("event_return_blacklist") != Some(true)
     }
 
     /// Begins a new epoch of publications. Minions learn of it with their next answer.
@@ -271,6 +287,9 @@ impl Master {
             for pipe in self.strangers.borrow_mut().sweep(now) {
                 self.close(pipe);
             }
+            if let Some(door) = self.door.get() {
+                door.admit(self.connections_in(Duration::from_millis(pause), now));
+            }
             for pipe in self.seats.borrow_mut().orphans() {
                 self.close(pipe);
             }
@@ -282,6 +301,7 @@ impl Master {
             self.seats.borrow_mut().probe(&awaited, now);
             let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
             self.ended(ended);
+            self.turn_batches();
         }
     }
 

@@ -24,7 +24,7 @@ use crate::exec::jobs::{Jobs, boot_id};
 use crate::keys::Identity;
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::link::{Local, Transport};
-use crate::wire::message::{Answer, Ask, Event, FileAnswer};
+use crate::wire::message::{Answer, Ask, Event};
 use crate::wire::nng::Server;
 use crate::wire::seal;
 use crate::wire::value::{Map, Value};
@@ -36,12 +36,14 @@ use settings::Settings;
 use short::{Recent, Unacknowledged};
 use smol::LocalExecutor;
 use smol::channel::{Receiver, Sender, bounded, unbounded};
+use smol::lock::Semaphore;
 use spool::Spool;
 use stand::Freshness;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// A minion, running: everything from the handshake to the spool.
@@ -61,6 +63,8 @@ pub struct Minion {
     /// Told when there is one more of them.
     short_news: (Sender<()>, Receiver<()>),
     freshness: RefCell<Freshness>,
+    /// Whether there is a connection to the port of publications.
+    listens: RefCell<Arc<AtomicBool>>,
     /// What jobs are given; replaced whole when the grains are refreshed.
     background: RefCell<Arc<worker::Background>>,
     events: Sender<Event>,
@@ -68,6 +72,8 @@ pub struct Minion {
     /// Somebody on this host wants the daemon to start anew.
     restarts: (Sender<()>, Receiver<()>),
     boot: String,
+    /// A place for each job that may be worked on at the same time, where that is limited.
+    places: Option<Semaphore>,
 }
 
 impl Minion {
@@ -89,7 +95,6 @@ impl Minion {
                 executor,
                 channel.clone(),
                 transport.clone(),
-                settings.master_port,
                 &settings.cachedir,
                 settings.file_patience,
             ),
@@ -101,6 +106,7 @@ impl Minion {
             short: RefCell::default(),
             short_news: bounded(1),
             freshness: RefCell::default(),
+            listens: RefCell::default(),
             background: RefCell::new(Arc::new(worker::Background {
                 cachedir: settings.cachedir.clone(),
                 sock_dir: settings.sock_dir.clone(),
@@ -112,6 +118,7 @@ impl Minion {
             max_event_size: settings.max_event_size,
             restarts: bounded(1),
             boot,
+            places: settings.jobs_at_once.map(|count| Semaphore::new(count as usize)),
         });
         let local = match &settings.sock_dir {
             Some(sock_dir) => {
@@ -130,6 +137,7 @@ impl Minion {
         executor.spawn(minion.clone().send_events(outgoing)).detach();
         executor.spawn(minion.clone().subscribe()).detach();
         executor.spawn(minion.clone().prune()).detach();
+        executor.spawn(minion.files.clone().tidy()).detach();
         Ok(Running { minion, _local: local })
     }
 
@@ -185,11 +193,20 @@ impl Minion {
     }
 
     fn tell_start(&self) {
+        let opts = self.background.borrow().opts.clone();
         let text =
             format!("Minion {} started at {}", self.id, jiff::ZonedDateTime::now().strftime("%a %b %e %H:%M:%S %Y"));
-        for tag in ["minion_start".to_owned(), format!("salt/minion/{}/start", self.id)] {
-            self.fire(&tag, Map::from_iter([("data", Value::from(&text)), ("pretag", Value::Null)]));
+        let mut data = Map::from_iter([("data", Value::from(&text)), ("pretag", Value::Null)]);
+        let wanted = opts.at("start_event_grains").and_then(Value::as_list).unwrap_or_default();
+        if !wanted.is_empty() {
+            let grains = self.background.borrow().grains.clone();
+            let told = wanted.iter().filter_map(|name| Some((name.clone(), grains.at_value(name)?.clone())));
+            data.insert("grains", told.collect::<Map>());
         }
+        if opts.at("enable_legacy_startup_events").is_none_or(Value::truthy) {
+            self.fire("minion_start", data.clone());
+        }
+        self.fire(&format!("salt/minion/{}/start", self.id), data);
     }
 
     /// Sends events in order, each once: they are numbered, and the master remembers the last number.
@@ -269,19 +286,9 @@ impl Minion {
                 }
                 Err(error) => MinionAnswer::Refused(error.to_string()),
             },
-            MinionAsk::File(ask) => match self.files.ask(ask).await {
-                Ok(answer) => MinionAnswer::File(answer),
-                Err(why) => MinionAnswer::Refused(why),
-            },
-            MinionAsk::Fetch { path, saltenv, into } => match self.files.fetch(&path, &saltenv, &into).await {
-                Ok(true) => MinionAnswer::Done,
-                Ok(false) => MinionAnswer::Missing,
-                Err(why) => MinionAnswer::Refused(why),
-            },
-            MinionAsk::Push { from, names } => match self.files.push(&from, &names).await {
-                Ok(()) => MinionAnswer::Done,
-                Err(why) => MinionAnswer::File(FileAnswer::Refused(why)),
-            },
+            ask @ (MinionAsk::File(_) | MinionAsk::Fetch { .. } | MinionAsk::Push { .. }) => {
+                local::files::serve(&self.files, ask).await
+            }
         }
     }
 }
@@ -301,7 +308,7 @@ async fn begin_after(delay: Duration, channel: Rc<Channel>) {
 }
 
 /// The boot id as bytes; random where the kernel does not tell, so that nothing is offered twice.
-fn boot_bytes(text: &str) -> Bytes<16> {
+pub fn boot_bytes(text: &str) -> Bytes<16> {
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     match u128::from_str_radix(&digits, 16) {
         Ok(number) if digits.len() == 32 => Bytes(number.to_be_bytes()),

@@ -75,6 +75,19 @@ pub struct Claim {
     pub boot: Bytes<16>,
     /// The grains that `autosign_grains` asks for.
     pub autosign: Map,
+    #[serde(default)]
+    pub purpose: Purpose,
+}
+
+/// What a session is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A minion that takes jobs.
+    #[default]
+    Jobs,
+    /// A program of the minion's host that has something to say and takes no jobs (`salt-call`).
+    Errand,
 }
 
 /// What the master answers in M4.
@@ -98,6 +111,8 @@ pub enum Reason {
     Rejected,
     /// Another instance with this key is alive.
     Duplicate,
+    /// The master has as many minions as it may.
+    Full,
 }
 
 /// What comes with a session.
@@ -375,7 +390,13 @@ mod tests {
     use super::*;
 
     fn claim() -> Claim {
-        Claim { id: "web1".to_owned(), instance: Bytes([1; 16]), boot: Bytes([2; 16]), autosign: Map::new() }
+        Claim {
+            id: "web1".to_owned(),
+            instance: Bytes([1; 16]),
+            boot: Bytes([2; 16]),
+            autosign: Map::new(),
+            purpose: Purpose::Jobs,
+        }
     }
 
     fn welcome() -> Welcome {

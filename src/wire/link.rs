@@ -9,6 +9,8 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A future on the thread of its role.
 pub type Local<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -65,6 +67,8 @@ pub trait Link {
 /// The publications of one publisher, those that arrive.
 pub trait Subscription {
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, LinkError>> + '_>>;
+    /// True while there is a connection to the publisher.
+    fn is_connected(&self) -> Arc<AtomicBool>;
 }
 
 /// Makes connections.
@@ -87,6 +91,12 @@ pub trait Service {
 /// Closes connections from the listening side.
 pub trait Doors {
     fn close(&self, pipe: PipeId);
+    /// Takes so many connections from now on, and closes the others as soon as they are made. Those of addresses that are
+    /// known do not count.
+    fn admit(&self, connections: usize);
+    /// Connections of this address are taken however many there are of others. Not one of the loopback: whoever is on this
+    /// host has other means.
+    fn know(&self, address: IpAddr);
     /// False when the connection is gone already, though [`Service::closed`] may not have been called yet.
     fn is_open(&self, pipe: PipeId) -> bool;
 }

@@ -147,6 +147,9 @@ pub struct Stand {
     pub taken: Vec<String>,
     /// The first one of a session: what is missing in `taken` is not known to the minion.
     pub first: bool,
+    /// Whether it hears publications: else jobs for everybody are handed to it too.
+    #[serde(default)]
+    pub listens: bool,
     /// Results of short functions, so that they need no request of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns: Vec<Return>,
@@ -201,6 +204,50 @@ pub struct Job {
     /// More that a return needs (`ret_config`, `ret_kwargs`, `module_executors`).
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map,
+    /// How it is handed out, where not to all targets at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<Batch>,
+}
+
+/// A job that is handed to so many targets at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    pub size: BatchSize,
+    /// Seconds between the end of one target and the start of the next in its place.
+    #[serde(default)]
+    pub wait_s: u64,
+    pub at_failure: AtFailure,
+    /// Seconds for which a target may say nothing of the job before the next one takes its place.
+    pub patience_s: u64,
+}
+
+/// How many targets at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BatchSize {
+    Count(u64),
+    /// Of the targets that are connected.
+    Percent(f64),
+}
+
+impl BatchSize {
+    /// As a number, of so many targets; at least one.
+    pub fn of(self, targets: usize) -> usize {
+        let size = match self {
+            BatchSize::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
+            BatchSize::Percent(percent) => (targets as f64 * percent / 100.0) as usize,
+        };
+        size.max(1)
+    }
+}
+
+/// What becomes of a batch when a target fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtFailure {
+    GoOn,
+    /// What has not been started never is.
+    Stop,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -244,7 +291,7 @@ pub struct Numbered {
 pub enum LocalAsk {
     /// Start a job.
     Publish(Box<Publish>),
-    /// What has become of a job, from the outcome with number `seen` on; waits until there is more.
+    /// What has become of a job, from the step with number `seen` on; waits until there is more.
     Wait {
         jid: String,
         seen: usize,
@@ -263,11 +310,49 @@ pub enum LocalAsk {
     States {
         jid: String,
     },
+    /// The batches that are not over, and those that ended a moment ago.
+    Batches,
+    /// Start no more targets of a batch.
+    StopBatch {
+        jid: String,
+    },
     /// The key folders were changed by the key tool: `(act, id)` each.
     KeysChanged {
         changes: Vec<(String, String)>,
+        /// What becomes of what is kept of a minion whose key is not accepted any more.
+        #[serde(default)]
+        remains: Remains,
     },
     Fire(Event),
+    /// Change what the master keeps for others.
+    Keep(Keep),
+}
+
+/// Whether what is kept of a minion outlives its key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remains {
+    #[default]
+    Forgotten,
+    Kept,
+}
+
+/// A change of what the master keeps, under a bank and a key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    Store {
+        bank: String,
+        key: String,
+        data: Value,
+    },
+    /// Removes one key, or the whole bank.
+    Flush {
+        bank: String,
+        key: Option<String>,
+    },
+    /// Forgets the grains of these minions until they send them again.
+    ForgetGrains(Vec<String>),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -291,20 +376,22 @@ pub struct Publish {
     pub metadata: Option<Value>,
     #[serde(default)]
     pub extra: Map,
+    #[serde(default)]
+    pub batch: Option<Batch>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LocalAnswer {
-    /// The job runs. `minions` are those that were sent it, `absent` those of the target that are not connected.
+    /// The job runs. `minions` are those that were sent it, or will be in a batch, `absent` those of the target that are not connected.
     Published {
         jid: String,
         minions: Vec<String>,
         absent: Vec<String>,
-        /// The first outcomes, where the caller waits for them.
-        outcomes: Box<Outcomes>,
+        /// What has happened at once, where the caller waits for it.
+        steps: Box<Steps>,
     },
-    Outcomes(Box<Outcomes>),
+    Steps(Box<Steps>),
     Presence {
         accepted: Vec<String>,
         connected: Vec<String>,
@@ -312,6 +399,8 @@ pub enum LocalAnswer {
     },
     Minions(Vec<String>),
     States(Map),
+    /// One map each, as Salt's runner `batch` shows it.
+    Batches(Vec<Map>),
     Done,
     Refused {
         fault: LocalFault,
@@ -331,11 +420,22 @@ pub enum LocalFault {
     Failed,
 }
 
+/// What has happened to a job, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outcomes {
-    pub outcomes: Vec<Outcome>,
+pub struct Steps {
+    pub steps: Vec<Step>,
     /// How many targets have no outcome yet.
     pub open: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// These targets of a batch were sent the job.
+    Started(Vec<String>),
+    /// This target of a batch has said nothing in time: the next one takes its place.
+    Silent(String),
+    Ended(Box<Outcome>),
 }
 
 /// The end of a job for one target.
@@ -357,6 +457,8 @@ pub enum EndState {
     Killed,
     /// It will not start any more, or its minion has forgotten it.
     Lost,
+    /// Its batch was stopped before its turn came: it was never sent.
+    Cancelled,
 }
 
 impl EndState {
@@ -366,6 +468,7 @@ impl EndState {
             EndState::Returned => "returned",
             EndState::Killed => "killed",
             EndState::Lost => "lost",
+            EndState::Cancelled => "cancelled",
         }
     }
 }

@@ -34,6 +34,24 @@ impl Key {
         aead::seal(plain, Some(beside), &aead::Nonce(*nonce), &self.0)
     }
 
+    /// The same where the plain bytes are: they become what is sealed, but for the tag that goes behind them.
+    pub fn seal_in_place(&self, nonce: &[u8; NONCE_BYTES], beside: &[u8], plain: &mut [u8]) -> [u8; TAG_BYTES] {
+        aead::seal_detached(plain, Some(beside), &aead::Nonce(*nonce), &self.0).0
+    }
+
+    /// Opens what was sealed where it is: the plain bytes, without the tag. What does not open is wiped.
+    pub fn open_in_place<'s>(
+        &self,
+        nonce: &[u8; NONCE_BYTES],
+        beside: &[u8],
+        sealed: &'s mut [u8],
+    ) -> Option<&'s [u8]> {
+        let (plain, tag) = sealed.split_last_chunk_mut::<TAG_BYTES>()?;
+        let tag = aead::Tag(*tag);
+        aead::open_detached(plain, Some(beside), &tag, &aead::Nonce(*nonce), &self.0).ok()?;
+        Some(plain)
+    }
+
     /// Opens what [`Key::seal`] sealed; nothing where key, nonce, `beside` or a single bit differs.
     pub fn open(&self, nonce: &[u8; NONCE_BYTES], beside: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         aead::open(sealed, Some(beside), &aead::Nonce(*nonce), &self.0).ok()
@@ -160,6 +178,19 @@ mod tests {
         for cut in 0..sealed.len() {
             assert!(key.open_random(b"beside", &sealed[..cut]).is_none());
         }
+    }
+
+    #[test]
+    fn what_is_sealed_in_place_is_the_same() {
+        let (key, nonce) = (Key::random(), [7; NONCE_BYTES]);
+        let mut bytes = b"secret".to_vec();
+        let tag = key.seal_in_place(&nonce, b"beside", &mut bytes);
+        let mut sealed = [&bytes[..], &tag].concat();
+        let mut again = sealed.clone();
+        assert_eq!(sealed, key.seal(&nonce, b"beside", b"secret"));
+        assert_eq!(key.open_in_place(&nonce, b"other", &mut sealed), None);
+        assert_eq!(key.open_in_place(&nonce, b"beside", &mut again), Some(&b"secret"[..]));
+        assert_eq!(key.open_in_place(&nonce, b"beside", &mut [0; TAG_BYTES - 1]), None);
     }
 
     #[test]

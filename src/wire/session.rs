@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 const RANDOM: usize = 16;
 const REQUEST_HEADER: usize = 2 + 16 + 8 + RANDOM;
+const REPLY_HEADER: usize = 2 + NONCE_BYTES;
 
 /// Names a session on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,8 +60,10 @@ impl Session {
         frame.extend_from_slice(&number.to_be_bytes());
         frame.extend_from_slice(&random::<RANDOM>());
         let nonce = nonce_of(&frame);
-        let sealed = self.keys.up.seal(&nonce, &frame, plain);
-        frame.extend_from_slice(&sealed);
+        frame.extend_from_slice(plain);
+        let (header, plain) = frame.split_at_mut(REQUEST_HEADER);
+        let tag = self.keys.up.seal_in_place(&nonce, header, plain);
+        frame.extend_from_slice(&tag);
         (frame, number)
     }
 
@@ -105,8 +108,18 @@ pub struct Replying {
 
 impl Replying {
     pub fn seal(&self, plain: &[u8]) -> Vec<u8> {
-        let mut frame = vec![VERSION, kind::REPLY];
-        frame.extend_from_slice(&self.key.seal_random(&self.beside, plain));
+        self.seal_written(plain.len(), |frame| frame.extend_from_slice(plain))
+    }
+
+    /// Seals what `write` appends, where it is written: some `length` bytes.
+    pub fn seal_written(&self, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let nonce = random::<NONCE_BYTES>();
+        let mut frame = Vec::with_capacity(REPLY_HEADER + length + TAG_BYTES);
+        frame.extend_from_slice(&[VERSION, kind::REPLY]);
+        frame.extend_from_slice(&nonce);
+        write(&mut frame);
+        let tag = self.key.seal_in_place(&nonce, &self.beside, &mut frame[REPLY_HEADER..]);
+        frame.extend_from_slice(&tag);
         frame
     }
 
@@ -115,6 +128,15 @@ impl Replying {
             return None;
         };
         self.key.open_random(&self.beside, sealed)
+    }
+
+    /// Opens the reply where it is; one that does not open is wiped.
+    pub fn open_in_place<'f>(&self, frame: &'f mut [u8]) -> Option<&'f [u8]> {
+        let ([VERSION, kind::REPLY, nonce @ ..], sealed) = frame.split_first_chunk_mut::<REPLY_HEADER>()? else {
+            return None;
+        };
+        let nonce = nonce.first_chunk::<NONCE_BYTES>().copied()?;
+        self.key.open_in_place(&nonce, &self.beside, sealed)
     }
 }
 
@@ -223,6 +245,8 @@ mod tests {
         assert_eq!(master.open_request(&first).unwrap().0, one);
         assert_eq!(master.open_request(&second).unwrap().0, two);
         let reply = master.reply(one, b"answer");
+        assert_eq!(minion.replying(two).open_in_place(&mut reply.clone()), None);
+        assert_eq!(minion.replying(one).open_in_place(&mut reply.clone()), Some(&b"answer"[..]));
         assert!(minion.open_reply(two, &reply).is_none());
         assert!(minion.open_reply(one, &reply).is_some());
         for cut in 0..reply.len() {

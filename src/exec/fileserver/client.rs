@@ -101,9 +101,6 @@ impl<'a> FileClient<'a> {
         let saltenv = own.as_deref().unwrap_or(saltenv);
         let path = path_of(&address)?;
         let files = self.files()?;
-        if files.find(&path, saltenv)?.is_none() {
-            return Ok(None);
-        }
         let place = match dest.filter(|dest| !dest.is_empty()) {
             Some(dest) => Place::Wanted(self.with_name(dest, &path)),
             None => match self.cache.file(&path, saltenv) {
@@ -111,11 +108,20 @@ impl<'a> FileClient<'a> {
                 None => return Ok(None),
             },
         };
-        if self.is_there(place.path(), &path, saltenv)? {
-            return Ok(Some(place.shown()));
-        }
-        if let Place::Wanted(dest) = &place
-            && !self.has_folder(dest, folders)?
+        // Each question is a round trip to the master: as few as there can be.
+        if place.path().is_file() {
+            let Some(FileHash { kind, digest }) = files.hash(&path, saltenv)? else {
+                return Ok(None);
+            };
+            if fs::File::open(place.path()).and_then(|file| kind.of(file)).is_ok_and(|own| own == digest) {
+                return Ok(Some(place.shown()));
+            }
+        } else if let Place::Wanted(dest) = &place
+            && !self.has_folder(dest, Folders::Expect)?
+            // No folder is made for a file that there is not.
+            && (folders == Folders::Expect
+                || files.find(&path, saltenv)?.is_none()
+                || !self.has_folder(dest, folders)?)
         {
             return Ok(None);
         }
@@ -252,17 +258,6 @@ impl<'a> FileClient<'a> {
         request.connect_time = seconds("http_connect_timeout").map_or(request.connect_time, Duration::from_secs_f64);
         request.time = seconds("http_request_timeout").map_or(request.time, Duration::from_secs_f64);
         request
-    }
-
-    /// Whether a place holds the file of the file server already.
-    fn is_there(&self, place: &Path, path: &str, saltenv: &str) -> Result<bool, Fault> {
-        if !place.is_file() {
-            return Ok(false);
-        }
-        let Some(FileHash { kind, digest }) = self.files()?.hash(path, saltenv)? else {
-            return Ok(false);
-        };
-        Ok(fs::File::open(place).and_then(|file| kind.of(file)).is_ok_and(|own| own == digest))
     }
 
     fn put(&self, incoming: &Path, place: &Place) -> Result<(), Fault> {

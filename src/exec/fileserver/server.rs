@@ -1,5 +1,6 @@
 //! Serves files below the roots, and nothing else.
 
+use super::hashes::Hashes;
 use super::ignore::Ignore;
 use super::links::{self, Follow};
 use super::lists::{self, Found, Kept, Rules};
@@ -9,18 +10,15 @@ use super::{Entries, FileHash, Listing};
 use crate::exec::Fault;
 use crate::exec::digest::HashType;
 use crate::wire::value::{Map, Value};
-use std::collections::HashMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long lists are kept where the configuration does not say.
 const LIST_TIME: Duration = Duration::from_secs(20);
-/// Hashes that are remembered.
-const HASHES: usize = 20_000;
 
 /// A file server. What it does may block.
 #[derive(Debug)]
@@ -31,8 +29,7 @@ pub struct FileServer {
     kept: Option<Kept>,
     /// False where the configuration names other sources only.
     serves_roots: bool,
-    /// What was hashed, by path; locked while it is made.
-    hashes: Mutex<HashMap<PathBuf, Arc<Mutex<Option<(Version, String)>>>>>,
+    hashes: Hashes,
 }
 
 /// Whether lists may be some seconds old.
@@ -148,7 +145,7 @@ impl FileServer {
             hash_type,
             kept: (freshness == Freshness::Kept).then(|| Kept::new(Path::new(cachedir), time)),
             serves_roots: backends(opts).iter().any(|backend| matches!(backend.as_str(), "roots" | "file_roots")),
-            hashes: Mutex::default(),
+            hashes: Hashes::default(),
         })
     }
 
@@ -220,30 +217,11 @@ impl FileServer {
 
     /// The hash of a file, made once for each of its states. Nothing while another thread makes it.
     pub fn hash(&self, opened: &Opened) -> io::Result<Option<FileHash>> {
-        let place = {
-            let mut hashes = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
-            if hashes.len() >= HASHES {
-                hashes.clear();
-            }
-            hashes.entry(opened.path.clone()).or_default().clone()
-        };
-        let mut known = match place.try_lock() {
-            Ok(known) => known,
-            Err(TryLockError::Poisoned(known)) => known.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(None),
-        };
-        let version = opened.version();
-        if let Some((of, digest)) = known.as_ref()
-            && *of == version
-        {
-            return Ok(Some(FileHash { kind: self.hash_type, digest: digest.clone() }));
-        }
-        let digest = self.hash_type.of(&opened.file)?;
-        // What changed while it was read is not remembered.
-        if Version::of(&opened.file.metadata()?) == version {
-            *known = Some((version, digest.clone()));
-        }
-        Ok(Some(FileHash { kind: self.hash_type, digest }))
+        let digest = self.hashes.of(&opened.path, opened.version(), || {
+            let digest = self.hash_type.of(&opened.file)?;
+            Ok((Version::of(&opened.file.metadata()?), digest))
+        })?;
+        Ok(digest.map(|digest| FileHash { kind: self.hash_type, digest }))
     }
 
     /// Reads a part of a file, provided that it is still the one of this version. Past its end there are no bytes.

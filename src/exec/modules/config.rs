@@ -21,7 +21,8 @@ pub const MODULE: Module = Module {
 };
 
 /// Options that have a value even when nobody sets them.
-const DEFAULTS: [(&str, &str); 2] = [("aliases.file", "/etc/aliases"), ("hosts.file", "/etc/hosts")];
+const DEFAULTS: [(&str, &str); 3] =
+    [("aliases.file", "/etc/aliases"), ("hosts.file", "/etc/hosts"), ("test.foo", "unconfigured")];
 
 fn defaults() -> Map {
     Map::from_iter(DEFAULTS)

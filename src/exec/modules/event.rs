@@ -49,13 +49,8 @@ record! {
 
 impl Run for FireMaster {
     fn run(self, ctx: &Ctx) -> Reply {
-        let data = match self.data {
-            Value::Map(data) => data,
-            Value::Null => Map::new(),
-            other => Map::from_iter([("data", other)]),
-        };
-        ctx.master.fire_event(&self.tag, data)?;
-        Ok(true.into())
+        let data = if self.data.is_null() { Map::new().into() } else { self.data };
+        fire(ctx, &self.tag, data)
     }
 }
 
@@ -102,9 +97,14 @@ impl Run for Send {
         }
         data.extend(self.kwargs.0);
         data.extend(self.data.unwrap_or_default());
-        ctx.master.fire_event(&self.tag, data)?;
-        Ok(true.into())
+        fire(ctx, &self.tag, data.into())
     }
+}
+
+/// Puts an event on the master's bus. What the caller says stands below `data`, beside what the master adds of the minion.
+fn fire(ctx: &Ctx, tag: &str, data: Value) -> Reply {
+    ctx.master.fire_event(tag, Map::from_iter([("data", data), ("pretag", Value::Null)]))?;
+    Ok(true.into())
 }
 
 impl Send {
@@ -166,7 +166,10 @@ mod tests {
         call(&world.ctx(&bus), "event.fire", local).unwrap();
         let sent = bus.0.lock().unwrap();
         assert_eq!(sent[0].0, "master my/tag");
-        assert_eq!(Value::from(sent[0].1.clone()).to_json(), r#"{"grains": {"os": "X"}, "a": 1, "b": 3}"#);
+        assert_eq!(
+            Value::from(sent[0].1.clone()).to_json(),
+            r#"{"data": {"grains": {"os": "X"}, "a": 1, "b": 3}, "pretag": null}"#
+        );
         assert_eq!(sent[1].0, "minion t");
     }
 

@@ -1,51 +1,41 @@
-//! `cache.*`: what the master keeps of its minions. This version keeps their grains.
+//! `cache.*`: what the master keeps: the grains of its minions in the bank `grains`, and in other banks what somebody
+//! has stored.
 
+mod minions;
+
+use super::fleet::Change;
 use super::{Ctx, Module, Run, function};
-use crate::exec::target::{Minion, Target};
 use crate::exec::{Fault, Reply};
 use crate::record;
-use crate::wire::record::Keywords;
+use crate::wire::record::{Keywords, Rest};
 use crate::wire::value::{Map, Value};
+use minions::{ClearAll, ClearGrains, ClearNothing, Grains};
 
 pub const MODULE: Module = Module {
     name: "cache",
-    doc: "Shows what the master keeps of its minions.",
-    functions: &[function::<Fetch>("fetch"), function::<Grains>("grains"), function::<List>("list")],
+    doc: "Shows and changes what the master keeps.",
+    functions: &[
+        function::<ClearAll>("clear_all"),
+        function::<ClearGitLock>("clear_git_lock"),
+        function::<ClearGrains>("clear_grains"),
+        function::<ClearNothing>("clear_mine"),
+        function::<ClearNothing>("clear_mine_func"),
+        function::<ClearNothing>("clear_pillar"),
+        function::<Cloud>("cloud"),
+        function::<Fetch>("fetch"),
+        function::<Flush>("flush"),
+        function::<Grains>("grains"),
+        function::<List>("list"),
+        function::<Migrate>("migrate"),
+        function::<Store>("store"),
+    ],
 };
 
-/// The bank of the grains, the only one there is.
+/// The bank of the grains that minions sent.
 const GRAINS: &str = "grains";
 
 record! {
-    /// Shows the grains that minions sent last.
-    ///
-    ///   salt-run cache.grains '*'
-    ///   salt-run cache.grains os:Debian tgt_type=grain
-    pub struct Grains {
-        /// Which minions.
-        tgt: Value,
-        /// The kind of target.
-        tgt_type: String = "glob",
-        /// Taken, not used.
-        kwargs: Keywords,
-    }
-}
-
-impl Run for Grains {
-    fn run(self, ctx: &Ctx) -> Reply {
-        let target = Target::parse(&self.tgt_type, &self.tgt, ctx.nodegroups())
-            .map_err(|error| Fault::invocation(error.to_string()))?;
-        let no_pillar = Map::new();
-        let known = ctx.archive.grains()?.into_iter();
-        let mut matching: Map =
-            known.filter(|(id, grains)| target.matches(&Minion { id, grains, pillar: &no_pillar })).collect();
-        matching.sort_keys();
-        Ok(matching.into())
-    }
-}
-
-record! {
-    /// Lists the keys of a bank of the cache: of the bank `grains`, the minions whose grains are kept.
+    /// Lists the keys of a bank of the cache; those of the bank `grains` are minions.
     ///
     ///   salt-run cache.list grains
     pub struct List {
@@ -58,12 +48,7 @@ record! {
 
 impl Run for List {
     fn run(self, ctx: &Ctx) -> Reply {
-        if self.bank != GRAINS {
-            return Ok(Value::List(Vec::new()).into());
-        }
-        let mut ids: Vec<String> = ctx.archive.grains()?.into_iter().map(|(id, _)| id).collect();
-        ids.sort();
-        Ok(ids.into())
+        Ok(Value::list(bank(ctx, &self.bank)?.into_iter().map(|(key, _)| key)).into())
     }
 }
 
@@ -83,8 +68,118 @@ record! {
 
 impl Run for Fetch {
     fn run(self, ctx: &Ctx) -> Reply {
-        let known = if self.bank == GRAINS { ctx.archive.grains()? } else { Vec::new() };
-        let found = known.into_iter().find(|(id, _)| *id == self.key);
-        Ok(found.map_or_else(Map::new, |(_, grains)| grains).into())
+        let found = bank(ctx, &self.bank)?.into_iter().find(|(key, _)| *key == self.key);
+        Ok(found.map_or_else(|| Map::new().into(), |(_, data)| data).into())
+    }
+}
+
+/// What a bank has, by key, sorted.
+fn bank(ctx: &Ctx, name: &str) -> Result<Vec<(String, Value)>, Fault> {
+    if name != GRAINS {
+        return ctx.archive.kept(name);
+    }
+    let mut known = minions::with_grains(ctx)?;
+    known.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(known.into_iter().map(|(id, grains)| (id, grains.into())).collect())
+}
+
+record! {
+    /// Keeps a value under a key of a bank, for `cache.fetch`.
+    ///
+    ///   salt-run cache.store mycache mykey 'The time has come the walrus said'
+    pub struct Store {
+        /// The bank.
+        bank: String,
+        /// The key.
+        key: String,
+        /// The value.
+        data: Value,
+        /// Taken, not used: the cache is the one of the configuration.
+        cachedir: Option<String> = (),
+    }
+}
+
+impl Run for Store {
+    fn run(self, ctx: &Ctx) -> Reply {
+        if self.bank == GRAINS {
+            return Err(Fault::invocation("grains are what minions send: grains.set on the minion changes them"));
+        }
+        ctx.fleet.keep(Change::Store { bank: self.bank, key: self.key, data: self.data })?;
+        Ok(().into())
+    }
+}
+
+record! {
+    /// Removes a key of a bank, or the whole bank. The grains of a minion are kept again when it sends them again.
+    ///
+    ///   salt-run cache.flush mycache mykey
+    ///   salt-run cache.flush grains
+    pub struct Flush {
+        /// The bank.
+        bank: String,
+        /// The key; all of them where it is not given.
+        key: Option<String> = (),
+        /// Taken, not used: the cache is the one of the configuration.
+        cachedir: Option<String> = (),
+    }
+}
+
+impl Run for Flush {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let change = match (self.bank.as_str(), self.key) {
+            (GRAINS, Some(id)) => Change::ForgetGrains(vec![id]),
+            (GRAINS, None) => Change::ForgetGrains(minions::with_grains(ctx)?.into_iter().map(|(id, _)| id).collect()),
+            (_, key) => Change::Flush { bank: self.bank, key },
+        };
+        ctx.fleet.keep(change)?;
+        Ok(true.into())
+    }
+}
+
+record! {
+    /// Would remove locks of git repositories: this version has none as a source of files.
+    ///
+    ///   salt-run cache.clear_git_lock gitfs
+    pub struct ClearGitLock {
+        args: Rest,
+        kwargs: Keywords,
+    }
+}
+
+impl Run for ClearGitLock {
+    fn run(self, _: &Ctx) -> Reply {
+        Err(Fault::execution("git is no source of files in this version, so there is no lock"))
+    }
+}
+
+record! {
+    /// Would show what salt-cloud keeps, which Halite does not have.
+    ///
+    ///   salt-run cache.cloud 'db*'
+    pub struct Cloud {
+        args: Rest,
+        kwargs: Keywords,
+    }
+}
+
+impl Run for Cloud {
+    fn run(self, _: &Ctx) -> Reply {
+        Err(Fault::execution("Halite has no salt-cloud, so nothing is kept of it"))
+    }
+}
+
+record! {
+    /// Would move the cache from one driver to another: there is one here, the master's database.
+    ///
+    ///   salt-run cache.migrate
+    pub struct Migrate {
+        args: Rest,
+        kwargs: Keywords,
+    }
+}
+
+impl Run for Migrate {
+    fn run(self, _: &Ctx) -> Reply {
+        Err(Fault::execution("the cache is the master's database, the one driver that there is"))
     }
 }

@@ -14,10 +14,33 @@ pub trait Fleet {
     fn publish(&self, order: Order) -> Result<Gathered, Fault>;
     /// The states of the targets of a job that the master still holds (`sent`, `taken`, ...), by minion. Empty for others.
     fn states(&self, jid: &str) -> Result<Map, Fault>;
+    /// The batches that are not over, and those that ended a moment ago, in numbers.
+    fn batches(&self) -> Result<Vec<Map>, Fault>;
+    /// Starts no more targets of a batch. False where there is no such batch under way.
+    fn stop_batch(&self, jid: &str) -> Result<bool, Fault>;
+    /// Changes what the master keeps for others; done when it is written.
+    fn keep(&self, change: Change) -> Result<(), Fault>;
     /// Puts an event on the bus.
     fn fire(&self, tag: &str, data: Map) -> Result<(), Fault>;
     /// Listens to the bus from now on.
     fn listen(&self) -> Result<Box<dyn Bus + '_>, Fault>;
+}
+
+/// A change of what the master keeps.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    Store {
+        bank: String,
+        key: String,
+        data: Value,
+    },
+    /// Removes one key, or the whole bank.
+    Flush {
+        bank: String,
+        key: Option<String>,
+    },
+    /// Forgets the grains of these minions until they send them again.
+    ForgetGrains(Vec<String>),
 }
 
 /// The event bus, for one listener.
@@ -105,4 +128,6 @@ pub trait Archive {
     fn ends(&self, jid: &str) -> Result<Vec<(String, String)>, Fault>;
     /// The grains that each minion sent last.
     fn grains(&self) -> Result<Vec<(String, Map)>, Fault>;
+    /// What was stored in a bank of the cache, by key.
+    fn kept(&self, bank: &str) -> Result<Vec<(String, Value)>, Fault>;
 }

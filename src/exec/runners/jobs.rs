@@ -6,12 +6,14 @@ mod times;
 use super::fleet::Order;
 use super::{Ctx, Module, Run, function};
 use crate::exec::jid::Jid;
+use crate::exec::jobs::Jobs;
 use crate::exec::outputters;
 use crate::exec::target::fnmatch::Pattern;
 use crate::exec::{Fault, Reply, Returned};
 use crate::record;
 use crate::wire::value::{Map, Value};
 use show::{Detail, described};
+use std::path::Path;
 
 pub const MODULE: Module = Module {
     name: "jobs",
@@ -24,6 +26,7 @@ pub const MODULE: Module = Module {
         function::<ListJobs>("list_jobs"),
         function::<ListJobsFilter>("list_jobs_filter"),
         function::<LookupJid>("lookup_jid"),
+        function::<Master>("master"),
         function::<PrintJob>("print_job"),
     ],
 };
@@ -73,8 +76,34 @@ impl Run for Active {
 }
 
 record! {
+    /// Shows the runners that run on this host at this moment, this one among them.
+    ///
+    ///   salt-run jobs.master
+    pub struct Master {}
+}
+
+impl Run for Master {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let cachedir = Path::new(ctx.opts.str_at("cachedir").unwrap_or_default());
+        let running = Jobs::new(cachedir).running();
+        let running = running.map_err(|error| Fault::execution(format!("{}: {error}", cachedir.display())))?;
+        let shown = running.into_iter().map(|run| {
+            Map::from_iter([
+                ("jid", Value::from(run.jid.as_str())),
+                ("fun", run.fun.into()),
+                ("fun_args", Value::List(run.fun_args)),
+                ("pid", run.pid.into()),
+                ("user", run.user.into()),
+            ])
+        });
+        Ok(Value::List(shown.map(Value::Map).collect()).into())
+    }
+}
+
+record! {
     /// Shows what came back of a job: the answers by minion. Each target without an answer is shown with its state:
-    /// absent (not connected when the job was published), sent, taken (works on it), killed, or lost.
+    /// absent (not connected when the job was to be sent), waiting (for its turn in a batch), sent, taken (works on it),
+    /// away (has taken it and is not connected now), killed, cancelled (its batch was stopped) or lost.
     ///
     ///   salt-run jobs.lookup_jid 20130916125524463507
     ///   salt-run jobs.lookup_jid 20130916125524463507 returned=False
@@ -265,7 +294,7 @@ impl Run for ListJobs {
 }
 
 record! {
-    /// Lists the latest jobs.
+    /// Lists the latest jobs, each with its id as JID.
     ///
     ///   salt-run jobs.list_jobs_filter 50
     ///   salt-run jobs.list_jobs_filter 100 filter_find_job=False
@@ -294,11 +323,14 @@ impl Run for ListJobsFilter {
         let is_wanted = |load: &Map| !self.filter_find_job || load.str_at("fun") != Some("saltutil.find_job");
         let mut latest: Vec<_> = jobs.iter().rev().filter(|(_, load)| is_wanted(load)).take(count).collect();
         latest.reverse();
-        let shown: Map = latest
-            .into_iter()
-            .map(|(jid, load)| (jid.as_str(), described(jid, load, Detail::WithoutMinions)))
-            .collect();
-        Ok(with_outputter(shown.into(), self.outputter.as_deref()))
+        let shown = latest.into_iter().map(|(jid, load)| {
+            let mut job = described(jid, load, Detail::WithoutMinions);
+            let start = job.remove("StartTime");
+            job.insert("JID", jid.as_str());
+            job.insert("StartTime", start.unwrap_or_default());
+            Value::Map(job)
+        });
+        Ok(with_outputter(Value::List(shown.collect()), self.outputter.as_deref()))
     }
 }
 

@@ -7,7 +7,7 @@ use super::fleet::Order;
 use super::{Ctx, Module, Run, function};
 use crate::exec::{Fault, Reply};
 use crate::record;
-use crate::wire::record::Keywords;
+use crate::wire::record::{Keywords, Rest};
 use crate::wire::value::{Map, Value};
 use present::{Connected, NotConnected};
 use std::time::Duration;
@@ -18,9 +18,11 @@ pub const MODULE: Module = Module {
     functions: &[
         function::<Connected>("alived"),
         function::<Connected>("allowed"),
-        function::<Refused>("bootstrap"),
+        function::<Bootstrap>("bootstrap"),
+        function::<Bootstrap>("bootstrap_psexec"),
         function::<Down>("down"),
         function::<Connected>("joined"),
+        function::<KeyRegen>("key_regen"),
         function::<NotConnected>("list_not_state"),
         function::<Connected>("list_state"),
         function::<NotConnected>("not_alived"),
@@ -30,6 +32,7 @@ pub const MODULE: Module = Module {
         function::<NotConnected>("not_reaped"),
         function::<Connected>("present"),
         function::<Connected>("reaped"),
+        function::<SafeAccept>("safe_accept"),
         function::<Status>("status"),
         function::<Up>("up"),
         function::<versions::Versions>("versions"),
@@ -124,20 +127,60 @@ fn ping(ctx: &Ctx, tgt: Value, tgt_type: String, timeout: Option<f64>) -> Result
 }
 
 record! {
-    /// Would install minions over ssh with a script from the internet, which Halite does not do: copy the one binary
-    /// to the host and start it.
+    /// Would install minions on hosts with a script from the internet, which Halite does not do: copy the one binary to
+    /// the host and start it.
     ///
     ///   salt-run manage.bootstrap hosts=host1,host2
-    pub struct Refused {
+    ///   salt-run manage.bootstrap_psexec hosts=host1
+    pub struct Bootstrap {
+        args: Rest,
         kwargs: Keywords,
     }
 }
 
-impl Run for Refused {
+impl Run for Bootstrap {
     fn run(self, _: &Ctx) -> Reply {
         Err(Fault::execution(
-            "manage.bootstrap runs a script from the internet on hosts, which Halite does not: copy the halite binary to \
-             the host and start it as salt-minion",
+            "this runs a script from the internet on hosts, which Halite does not: copy the halite binary to the host \
+             and start it as salt-minion",
+        ))
+    }
+}
+
+record! {
+    /// Would make all minions change their keys at once, and leave a fleet that nobody knows if that is cut short. Here a
+    /// key is changed minion by minion: delete it with salt-key, remove it on the minion, accept the new one.
+    ///
+    ///   salt-run manage.key_regen
+    pub struct KeyRegen {}
+}
+
+impl Run for KeyRegen {
+    fn run(self, _: &Ctx) -> Reply {
+        Err(Fault::execution(
+            "Halite does not change the keys of all minions at once: for each, salt-key -d ID, remove minion.pem and \
+             minion.pub on it, start it again, and accept the key that it shows",
+        ))
+    }
+}
+
+record! {
+    /// Would ask a minion for its fingerprint over ssh before its key is accepted, which needs salt-ssh.
+    ///
+    ///   salt-run manage.safe_accept my_minion
+    pub struct SafeAccept {
+        /// The minion.
+        target: Value,
+        /// The kind of target.
+        tgt_type: String = "glob",
+    }
+}
+
+impl Run for SafeAccept {
+    fn run(self, _: &Ctx) -> Reply {
+        Err(Fault::execution(
+            "this version has no salt-ssh: compare what salt-key -f ID shows with /etc/salt/pki/minion/minion.pub on the \
+             minion, then salt-key -a ID",
         ))
     }
 }

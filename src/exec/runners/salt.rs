@@ -81,6 +81,9 @@ record! {
 
 impl Run for Execute {
     fn run(self, ctx: &Ctx) -> Reply {
+        if !self.ret.is_empty() {
+            return Err(Fault::execution("ret: returners are not part of this version: nothing was sent"));
+        }
         let mut keywords = self.kwarg.unwrap_or_default();
         keywords.extend(self.kwargs.0);
         let arguments = Arguments { positional: self.arg, keywords };
@@ -93,6 +96,9 @@ impl Run for Execute {
             jid: self.jid,
             patience: self.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         })?;
+        if gathered.minions.is_empty() {
+            (ctx.say)("No minions matched the target. No command was sent, no jid was assigned.\n")?;
+        }
         let mut answers = gathered.by_minion();
         answers.sort_keys();
         Ok(answers.into())

@@ -39,7 +39,8 @@ pub struct DisplayError {
 impl Display {
     /// The display that the options ask for. A file is emptied now, unless it is to be added to.
     pub fn new(output: &Output, config: &Map) -> Result<Display, DisplayError> {
-        let to = match &output.out_file {
+        let by_config = config.str_at("output_file").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let to = match output.out_file.as_ref().or(by_config.as_ref()) {
             None => To::Stdout,
             Some(path) => {
                 let append = output.out_file_append;
@@ -48,11 +49,11 @@ impl Display {
                 To::File { path: path.clone(), file }
             }
         };
-        let terminal = matches!(to, To::Stdout) && io::stdout().is_terminal();
-        let wanted = config.at("color").is_none_or(Value::truthy);
+        let is_terminal = matches!(to, To::Stdout) && io::stdout().is_terminal();
+        let is_unwanted = config.at("color").is_some_and(|value| *value != Value::Null && !value.truthy());
         let colors = match () {
             () if output.force_color => Colors::On,
-            () if output.no_color || !wanted || !terminal => Colors::Off,
+            () if output.no_color || is_unwanted || !is_terminal => Colors::Off,
             () => Colors::On,
         };
         Ok(Display { opts: with_options(config, output), colors, to })

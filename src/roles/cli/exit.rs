@@ -20,7 +20,7 @@ pub enum Exit {
     NotAllowed,
     Configuration,
     UnknownFunction,
-    /// The exit code of the function itself (`--retcode-passthrough`); 256 and more, and less than 0, become 1.
+    /// The exit code of the function itself (`--retcode-passthrough`, `--batch`); 256 and more, and less than 0, become 1.
     Passed(i32),
 }
 
@@ -82,7 +82,7 @@ impl Exit {
             Exit::NotAllowed => "the user may not do this",
             Exit::Configuration => "a configuration file cannot be used; file and line are named",
             Exit::UnknownFunction => "salt-call: there is no such function",
-            Exit::Passed(_) => "salt-call --retcode-passthrough: the function's own exit code",
+            Exit::Passed(_) => "salt-call --retcode-passthrough, salt --batch: the function's own exit code",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The options that several programs share, each declared once.
 
 use super::Stop;
+use crate::wire::message::BatchSize;
 use argh::{ArgsInfo, FromArgValue, FromArgs};
 use std::path::PathBuf;
 
@@ -281,28 +282,10 @@ impl FromArgValue for LogLevel {
     }
 }
 
-/// How many minions at a time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum BatchSize {
-    Count(u64),
-    /// Of the minions that are meant, above 0 and up to 100.
-    Percent(f64),
-}
-
-impl BatchSize {
-    /// As a number, of so many minions; at least one.
-    pub fn of(self, minions: usize) -> usize {
-        let size = match self {
-            BatchSize::Count(count) => usize::try_from(count).unwrap_or(usize::MAX),
-            BatchSize::Percent(percent) => (minions as f64 * percent / 100.0) as usize,
-        };
-        size.max(1)
-    }
-}
-
 impl FromArgValue for BatchSize {
     fn from_arg_value(value: &str) -> Result<BatchSize, String> {
-        let size = match value.strip_suffix('%') {
+        // Salt takes the sign at either end.
+        let size = match value.strip_suffix('%').or(value.strip_prefix('%')) {
             Some(percent) => {
                 percent.parse().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0).map(BatchSize::Percent)
             }
@@ -355,10 +338,10 @@ mod tests {
 
     #[test]
     fn a_batch_is_a_number_or_a_share() {
-        for (text, of_ten) in [("3", 3), ("25%", 2), ("1%", 1), ("100%", 10), ("33.4%", 3)] {
+        for (text, of_ten) in [("3", 3), ("25%", 2), ("1%", 1), ("100%", 10), ("33.4%", 3), ("%50", 5)] {
             assert_eq!(BatchSize::from_arg_value(text).map(|size| size.of(10)), Ok(of_ten), "{text}");
         }
-        for text in ["", "x", "0", "-1", "0%", "101%", "%", "nan%", "1.5"] {
+        for text in ["", "x", "0", "-1", "0%", "101%", "%", "%5%", "nan%", "1.5"] {
             assert!(BatchSize::from_arg_value(text).is_err(), "{text}");
         }
     }

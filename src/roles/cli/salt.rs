@@ -1,8 +1,9 @@
 //! The command line of `salt`.
 
 use super::arguments::{Called, calls};
-use super::options::{Auth, BatchSize, Common, Executors, Logging, Output, Seconds, Target, Words, whole};
+use super::options::{Auth, Common, Executors, Logging, Output, Seconds, Target, Words, whole};
 use super::{Line, Program, Stop, group};
+use crate::wire::message::BatchSize;
 use crate::wire::value::Value;
 use argh::{ArgsInfo, FromArgs};
 use std::io::Read;

@@ -79,13 +79,13 @@ pub struct SaltCall {
     /// do not look for grains
     #[argh(switch)]
     pub skip_grains: bool,
-    /// look for grains again
+    /// accepted for scripts; each call looks for grains again
     #[argh(switch)]
     pub refresh_grains_cache: bool,
     /// do not send the answer to the master
     #[argh(switch)]
     pub no_return_event: bool,
-    /// how long to wait for the master
+    /// how long to wait for the master; 10 seconds
     #[argh(option, short = 't', arg_name = "seconds")]
     pub timeout: Option<Seconds>,
     /// show only states that changed something

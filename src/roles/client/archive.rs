@@ -3,7 +3,7 @@
 use crate::exec::Fault;
 use crate::exec::runners;
 use crate::roles::master::database::{Archive, DatabaseError, path_in};
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
@@ -55,5 +55,9 @@ impl runners::Archive for Kept {
     fn grains(&self) -> Result<Vec<(String, Map)>, Fault> {
         let minions = self.read(Archive::minions)?;
         Ok(minions.into_iter().map(|(id, _, grains)| (id, grains)).collect())
+    }
+
+    fn kept(&self, bank: &str) -> Result<Vec<(String, Value)>, Fault> {
+        self.read(|archive| archive.kept(bank))
     }
 }

@@ -5,8 +5,8 @@
 
 mod sources;
 
-use super::gather::{Gather, Gathered};
-use super::{Client, ClientError, configured, sudo_user};
+use super::gather::{FIRST_MS, Gather, Gathered};
+use super::{Account, Client, ClientError, configured, sudo_user};
 use crate::roles::cli::exit::complain;
 use crate::roles::cli::salt_cp::{Copy, SaltCpLine};
 use crate::roles::cli::{Display, Exit, Trouble};
@@ -40,7 +40,7 @@ pub fn run(args: &[String]) -> u8 {
 
 async fn answer(line: &SaltCpLine) -> Result<Exit, Trouble> {
     let copy = line.copy()?;
-    let (config, options) = configured(&line.common, &line.logging)?;
+    let (config, options) = configured(&line.common, &line.logging, Account::Callers)?;
     let sources = Sources::find(&copy.sources)?;
     let mut display = Display::new(&line.output, &config.opts)?;
     let client = Client::connect(&options.common.sock_dir).await?;
@@ -198,14 +198,15 @@ impl Sending<'_> {
             tgt_type: self.copy.kind.to_owned(),
             sudo_user: sudo_user(),
             extra,
+            wait_ms: FIRST_MS,
             ..Publish::default()
         };
         let published = self.client.ask(&LocalAsk::Publish(Box::new(publish))).await?;
-        let LocalAnswer::Published { jid, minions, absent, outcomes } = published else {
+        let LocalAnswer::Published { jid, minions, absent, steps } = published else {
             return Err(ClientError::Malformed("no job".to_owned()));
         };
         let mut answers = Vec::new();
-        let mut gather = Gather::new(self.client, &jid, &minions, &absent, *outcomes, self.patience);
+        let mut gather = Gather::new(self.client, &jid, &minions, &absent, *steps, self.patience);
         loop {
             match gather.next().await? {
                 Gathered::Outcome(outcome) => answers.push(match (outcome.state, outcome.ret) {
@@ -214,6 +215,7 @@ impl Sending<'_> {
                     (EndState::Killed, _) => (outcome.id, without_return("Killed"), false),
                     _ => (outcome.id, without_return("Lost"), false),
                 }),
+                Gathered::Started(_) => {}
                 Gathered::Silent(ids) => {
                     answers.extend(ids.into_iter().map(|id| (id, without_return("No response"), false)));
                 }

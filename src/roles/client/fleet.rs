@@ -3,12 +3,12 @@
 use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Client, ClientError, sudo_user};
 use crate::exec::Fault;
-use crate::exec::runners::fleet::{self, Answer, Bus, Fleet, Heard, Order, Presence};
+use crate::exec::runners::fleet::{self, Answer, Bus, Change, Fleet, Heard, Order, Presence};
 use crate::roles::cli::Exit;
 use crate::roles::master::bus;
 use crate::wire::cbor;
 use crate::wire::link::Subscription;
-use crate::wire::message::{Event, LocalAnswer, LocalAsk, Numbered, Outcome, Publish};
+use crate::wire::message::{Event, Keep, LocalAnswer, LocalAsk, LocalFault, Numbered, Outcome, Publish};
 use crate::wire::nng::Subscriber;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
@@ -94,20 +94,20 @@ impl Running {
             sudo_user: sudo_user(),
             ..Publish::default()
         };
-        let LocalAnswer::Published { jid, minions, absent, outcomes } =
+        let LocalAnswer::Published { jid, minions, absent, steps } =
             client.ask(&LocalAsk::Publish(Box::new(publish))).await?
         else {
             return Err(ClientError::Malformed("no job".to_owned()));
         };
         let mut answers = Vec::new();
-        let mut gather = Gather::new(client, &jid, &minions, &absent, *outcomes, patience);
+        let mut gather = Gather::new(client, &jid, &minions, &absent, *steps, patience);
         loop {
             match gather.next().await? {
                 Gathered::Outcome(outcome) => {
                     let Outcome { id, ret, .. } = *outcome;
                     answers.extend(ret.map(|ret| Answer { id, value: ret.value, retcode: ret.retcode }));
                 }
-                Gathered::Silent(_) => {}
+                Gathered::Started(_) | Gathered::Silent(_) => {}
                 Gathered::All => break,
             }
         }
@@ -141,6 +141,35 @@ impl Fleet for Running {
             LocalAnswer::States(states) => Ok(states),
             _ => Err(self.misunderstood()),
         }
+    }
+
+    fn batches(&self) -> Result<Vec<Map>, Fault> {
+        match self.ask(LocalAsk::Batches)? {
+            LocalAnswer::Batches(batches) => Ok(batches),
+            _ => Err(self.misunderstood()),
+        }
+    }
+
+    fn stop_batch(&self, jid: &str) -> Result<bool, Fault> {
+        let stopped = smol::block_on(async {
+            let ask = LocalAsk::StopBatch { jid: jid.to_owned() };
+            self.client().await?.ask(&ask).await
+        });
+        match stopped {
+            Ok(LocalAnswer::Done) => Ok(true),
+            Ok(_) => Err(self.misunderstood()),
+            Err(ClientError::Refused { fault: LocalFault::Invalid, .. }) => Ok(false),
+            Err(error) => Err(self.fault(error)),
+        }
+    }
+
+    fn keep(&self, change: Change) -> Result<(), Fault> {
+        let keep = match change {
+            Change::Store { bank, key, data } => Keep::Store { bank, key, data },
+            Change::Flush { bank, key } => Keep::Flush { bank, key },
+            Change::ForgetGrains(ids) => Keep::ForgetGrains(ids),
+        };
+        self.ask(LocalAsk::Keep(keep)).map(drop)
     }
 
     fn fire(&self, tag: &str, data: Map) -> Result<(), Fault> {

@@ -1,14 +1,16 @@
 //! Waits for what becomes of a job, target by target.
 
 use super::{Client, ClientError};
-use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Outcomes};
+use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Step, Steps};
 use crate::wire::patience::until;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 /// How often those are looked at that work on the job after the patience is over.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
+/// A wait for the master's answer is not shorter than this.
+const AT_LEAST: Duration = Duration::from_millis(50);
 /// How long a publication may wait for its first outcomes, in milliseconds. Short: until then a client that is
 /// interrupted knows no jid to tell.
 pub const FIRST_MS: u32 = 100;
@@ -20,14 +22,17 @@ pub struct Gather<'a> {
     seen: usize,
     /// Targets without an outcome.
     expected: BTreeSet<String>,
-    /// For how long a minion may say nothing of the job. Those that work on it are waited for without an end.
-    patience: Duration,
+    /// For how long a minion may say nothing of the job, where that is not for the master to notice. Those that work on
+    /// it are waited for without an end.
+    patience: Option<Duration>,
     since: Instant,
-    ready: std::collections::VecDeque<Outcome>,
+    ready: VecDeque<Step>,
 }
 
 /// What a gatherer is told.
 pub enum Gathered {
+    /// These targets of a batch have their turn.
+    Started(Vec<String>),
     Outcome(Box<Outcome>),
     /// These have said nothing of the job in time.
     Silent(Vec<String>),
@@ -36,13 +41,13 @@ pub enum Gathered {
 }
 
 impl<'a> Gather<'a> {
-    /// `first` are the outcomes that came with the answer to the publication.
+    /// `first` is what came with the answer to the publication.
     pub fn new(
         client: &'a Client,
         jid: &str,
         minions: &[String],
         absent: &[String],
-        first: Outcomes,
+        first: Steps,
         patience: Duration,
     ) -> Gather<'a> {
         let mut gather = Gather {
@@ -50,38 +55,52 @@ impl<'a> Gather<'a> {
             jid: jid.to_owned(),
             seen: 0,
             expected: minions.iter().chain(absent).cloned().collect(),
-            patience,
+            patience: Some(patience),
             since: Instant::now(),
-            ready: Default::default(),
+            ready: VecDeque::new(),
         };
-        if !first.outcomes.is_empty() {
+        if !first.steps.is_empty() {
             gather.take(first);
         }
         gather
     }
 
+    /// Of a batch: each target has a time of its own, so the master says who is silent.
+    pub fn of_batch(client: &'a Client, jid: &str, minions: &[String], absent: &[String], first: Steps) -> Gather<'a> {
+        Gather { patience: None, ..Gather::new(client, jid, minions, absent, first, Duration::ZERO) }
+    }
+
     /// The next outcome.
     pub async fn next(&mut self) -> Result<Gathered, ClientError> {
         loop {
-            if let Some(outcome) = self.ready.pop_front() {
-                self.expected.remove(&outcome.id);
-                return Ok(Gathered::Outcome(Box::new(outcome)));
+            match self.ready.pop_front() {
+                Some(Step::Started(ids)) => return Ok(Gathered::Started(ids)),
+                Some(Step::Silent(id)) if self.expected.remove(&id) => return Ok(Gathered::Silent(vec![id])),
+                // A late return of a target that ended otherwise before is not an outcome of its own.
+                Some(Step::Ended(outcome)) if self.expected.remove(&outcome.id) => {
+                    return Ok(Gathered::Outcome(outcome));
+                }
+                Some(_) => continue,
+                None => {}
             }
             if self.expected.is_empty() {
                 return Ok(Gathered::All);
             }
-            let deadline = self.since + self.patience;
             let ask = LocalAsk::Wait { jid: self.jid.clone(), seen: self.seen };
-            let deadline = deadline.max(Instant::now() + Duration::from_millis(50));
-            match until(deadline, self.client.ask(&ask)).await.transpose()? {
-                Some(LocalAnswer::Outcomes(outcomes)) => self.take(*outcomes),
+            let asked = self.client.ask(&ask);
+            let answer = match self.patience {
+                Some(patience) => until((self.since + patience).max(Instant::now() + AT_LEAST), asked).await,
+                None => Some(asked.await),
+            };
+            match answer.transpose()? {
+                Some(LocalAnswer::Steps(steps)) => self.take(*steps),
                 Some(_) => return Err(ClientError::Malformed("no outcomes".to_owned())),
                 None => {
                     let silent = self.silent().await?;
                     if silent.is_empty() {
                         // All that is open works on the job, as far as is known.
                         self.since = Instant::now();
-                        self.patience = self.patience.min(LOOK_AGAIN);
+                        self.patience = self.patience.map(|patience| patience.min(LOOK_AGAIN));
                         continue;
                     }
                     self.expected.retain(|id| !silent.contains(id));
@@ -91,12 +110,10 @@ impl<'a> Gather<'a> {
         }
     }
 
-    fn take(&mut self, outcomes: Outcomes) {
-        self.seen += outcomes.outcomes.len();
-        // A late return of a target that ended otherwise before is not an outcome of its own.
-        let expected = &self.expected;
-        self.ready.extend(outcomes.outcomes.into_iter().filter(|outcome| expected.contains(&outcome.id)));
-        if outcomes.open == 0 && self.ready.is_empty() {
+    fn take(&mut self, steps: Steps) {
+        self.seen += steps.steps.len();
+        self.ready.extend(steps.steps);
+        if steps.open == 0 && self.ready.is_empty() {
             self.expected.clear();
         }
     }

@@ -1,10 +1,11 @@
 //! `salt-run`: runs a runner, a function of the master's own host, and shows what it answers.
 
 use super::archive::Kept;
-use super::configured;
 use super::fleet::Running;
+use super::{Account, configured};
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
+use crate::exec::jobs::{Jobs, Lock, Running as Run, boot_id};
 use crate::exec::runners;
 use crate::exec::{Fault, Returned};
 use crate::roles::cli::arguments::Called;
@@ -13,8 +14,9 @@ use crate::roles::cli::salt_run::SaltRunLine;
 use crate::roles::cli::{Display, Exit, Trouble};
 use crate::wire::value::{Map, Value};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 pub fn run(args: &[String]) -> u8 {
     let line = match SaltRunLine::read(args, std::io::stdin()) {
@@ -29,7 +31,7 @@ pub fn run(args: &[String]) -> u8 {
 
 fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
     let call = line.call()?;
-    let (config, options) = configured(&line.common, &line.logging)?;
+    let (config, options) = configured(&line.common, &line.logging, Account::Masters)?;
     let jid = match &line.run.jid {
         None => Jid::now(),
         Some(jid) => Jid::parse(jid).map_err(|error| Trouble::new(Exit::Usage, error))?,
@@ -56,7 +58,9 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
     };
     let told = Told { master: &master, jid: &jid, call: &call };
     let is_told = told.begun();
+    let noted = Noted::new(&options.common.cachedir, &jid, &call);
     let reply = runners::call(&ctx, &call.fun, call.arguments.clone());
+    drop(noted);
     if is_told {
         told.ended(&reply);
     }
@@ -140,6 +144,48 @@ fn start_apart(line: &SaltRunLine, call: &Called, jid: &Jid) -> Result<Exit, Tro
         "[WARNING ] Running in asynchronous mode. The answer comes as the event salt/run/{jid}/ret on the master's bus"
     ));
     Ok(Exit::Ok)
+}
+
+/// A run that `jobs.master` shows while it lasts.
+struct Noted {
+    runs: Jobs,
+    jid: Jid,
+    _lock: Lock,
+}
+
+impl Noted {
+    /// Nothing where this user may not write there: no runner depends on it.
+    fn new(cachedir: &Path, jid: &Jid, call: &Called) -> Option<Noted> {
+        let runs = Jobs::new(cachedir);
+        let run = Run {
+            jid: jid.clone(),
+            fun: format!("runner.{}", call.fun),
+            fun_args: call.arguments.to_published(),
+            tgt: Value::Null,
+            tgt_type: String::new(),
+            ret: String::new(),
+            user: user(),
+            pid: std::process::id(),
+            boot: boot_id(),
+        };
+        // What was killed leaves its file.
+        let _ = runs.prune(SystemTime::now(), Duration::from_secs(3600));
+        match runs.take(&run) {
+            Ok(Some(lock)) => Some(Noted { runs, jid: jid.clone(), _lock: lock }),
+            Ok(None) => None,
+            Err(error) => {
+                log::debug!("jobs.master will not show this run: {}: {error}", cachedir.display());
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        // It may have been pruned by another run.
+        let _ = self.runs.forget(&self.jid);
+    }
 }
 
 /// Tells the master's bus of this run, where there is a master. Nothing depends on it.

@@ -1,11 +1,12 @@
 //! `salt`: runs a function on minions and shows what they answer, as it comes.
 
+mod batch;
 mod doc;
 mod progress;
 mod shown;
 
 use super::gather::{FIRST_MS, Gather, Gathered};
-use super::{Client, ClientError, configured, sudo_user};
+use super::{Account, Client, ClientError, configured, sudo_user};
 use crate::exec::random;
 use crate::exec::target::{Needs, Target};
 use crate::roles::cli::arguments::{self, Called};
@@ -13,10 +14,13 @@ use crate::roles::cli::exit::{complain, print};
 use crate::roles::cli::salt::{Request, SaltLine};
 use crate::roles::cli::{Display, Exit, Trouble};
 use crate::roles::config::{Config, MasterOptions};
-use crate::wire::message::{LocalAnswer, LocalAsk, Outcomes, Publish};
+use crate::wire::message::{LocalAnswer, LocalAsk, Publish, Steps};
 use crate::wire::value::{Map, Value};
 use shown::Shown;
 use std::time::Duration;
+
+/// The returner that every answer goes to: the master's job cache.
+const JOB_CACHE: &str = "local_cache";
 
 pub fn run(args: &[String]) -> u8 {
     let line = match SaltLine::read(args, std::io::stdin()) {
@@ -34,7 +38,11 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
         return dump(line);
     }
     let request = line.request()?;
-    let (config, options) = configured(&line.common, &line.logging)?;
+    let (mut config, options) = configured(&line.common, &line.logging, Account::Callers)?;
+    if line.salt.output_diff {
+        config.opts.insert("state_output_diff", true);
+    }
+    let line = &with_defaults(line, &config);
     refuse_what_is_not_there(line)?;
     understand(&request, &config)?;
     let mut display = Display::new(&line.output, &config.opts)?;
@@ -42,30 +50,49 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
     let mut publish = publish(line, &request);
     if line.salt.preview_target {
         let minions = expand(&client, &publish).await?;
+        let is_empty = minions.is_empty();
         display.show(&Value::list(minions), None, 0)?;
-        return Ok(Exit::Ok);
+        if is_empty {
+            complain("ERROR: No return received");
+        }
+        return Ok(if is_empty { Exit::NoReturn } else { Exit::Ok });
     }
     if let Some(count) = line.salt.subset {
         choose(&client, &mut publish, count).await?;
     }
+    publish.batch = batch::plan(line, &config, patience(line, &options), || expand(&client, &publish)).await?;
+    let is_batch = publish.batch.is_some();
     let wanted = wanted(&publish);
-    let LocalAnswer::Published { jid, minions, absent, outcomes } =
+    let LocalAnswer::Published { jid, minions, absent, steps } =
         client.ask(&LocalAsk::Publish(Box::new(publish))).await?
     else {
         return Err(Trouble::new(Exit::Internal, "the master did not say what became of the job"));
     };
-    let job = Published { jid, minions, absent, first: *outcomes, wanted };
+    let job = Published { jid, minions, absent, first: *steps, wanted, is_batch };
     if job.minions.is_empty() && job.absent.is_empty() {
         display.say("No minions matched the target. No command was sent, no jid was assigned.\n");
-        display.show(&Map::new().into(), None, 0)?;
+        match is_batch {
+            true => display.say("No minions matched the target.\n"),
+            false => display.show(&Map::new().into(), None, 0)?,
+        }
         complain("ERROR: No return received");
         return Ok(Exit::NoReturn);
     }
     if line.salt.r#async {
-        display.say(&format!("Executed command with job ID: {}\n", job.jid));
+        let what = if is_batch { "batch command" } else { "command" };
+        display.say(&format!("Executed {what} with job ID: {}\n", job.jid));
         return Ok(Exit::Ok);
     }
     follow(line, &options, &client, &job, display).await
+}
+
+/// The command line with what the configuration makes the rule.
+fn with_defaults(line: &SaltLine, config: &Config) -> SaltLine {
+    let mut line = line.clone();
+    line.salt.show_jid |= config.truth("show_jid");
+    line.salt.summary |= config.truth("cli_summary");
+    line.salt.hide_timeout |= !config.truth("show_timeout");
+    line
 }
 
 /// A job that the master has started.
@@ -73,10 +100,11 @@ struct Published {
     jid: String,
     minions: Vec<String>,
     absent: Vec<String>,
-    /// The outcomes that were there at once.
-    first: Outcomes,
+    /// What happened at once.
+    first: Steps,
     /// The ids of a list target, as they were asked for.
     wanted: Vec<String>,
+    is_batch: bool,
 }
 
 impl Published {
@@ -94,22 +122,26 @@ async fn follow(
     job: &Published,
     mut display: Display,
 ) -> Result<Exit, Trouble> {
-    if line.salt.verbose {
+    if job.is_batch {
+        // Each answer names the job.
+    } else if line.salt.verbose {
         let title = format!("Executing job with jid {}", job.jid);
         display.say(&format!("{title}\n{}\n\n", "-".repeat(title.len())));
     } else if line.salt.show_jid {
         display.say(&format!("jid: {}\n", job.jid));
     }
-    let patience = line.salt.timeout.filter(|seconds| seconds.0 > 0);
-    let patience = patience.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
-    let mut gather = Gather::new(client, &job.jid, &job.minions, &job.absent, job.first.clone(), patience);
-    let targeted = job.minions.len() + job.absent.len();
-    let mut shown = Shown::new(line, display, &job.jid, targeted + job.unknown().count());
+    let first = job.first.clone();
+    let mut gather = match job.is_batch {
+        true => Gather::of_batch(client, &job.jid, &job.minions, &job.absent, first),
+        false => Gather::new(client, &job.jid, &job.minions, &job.absent, first, patience(line, options)),
+    };
+    let mut shown = Shown::new(line, display, job);
     for id in job.unknown() {
         shown.without_return(id, "No such minion")?;
     }
     loop {
         match gather.next().await? {
+            Gathered::Started(ids) => shown.started(&ids),
             Gathered::Outcome(outcome) => shown.outcome(*outcome)?,
             Gathered::Silent(ids) => ids.iter().try_for_each(|id| shown.without_return(id, "No response"))?,
             Gathered::All => break,
@@ -118,9 +150,15 @@ async fn follow(
     shown.finish()
 }
 
+/// For how long a minion may say nothing of the job.
+fn patience(line: &SaltLine, options: &MasterOptions) -> Duration {
+    let asked = line.salt.timeout.filter(|seconds| seconds.0 > 0);
+    asked.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0))
+}
+
 /// `--config-dump`: the master's configuration as YAML.
 fn dump(line: &SaltLine) -> Result<Exit, Trouble> {
-    let (config, _) = configured(&line.common, &line.logging)?;
+    let (config, _) = configured(&line.common, &line.logging, Account::Callers)?;
     let mut opts = config.opts;
     opts.sort_keys();
     let style = crate::exec::outputters::Style {
@@ -137,8 +175,12 @@ fn dump(line: &SaltLine) -> Result<Exit, Trouble> {
 /// What was asked for and cannot be had must not be passed over in silence.
 fn refuse_what_is_not_there(line: &SaltLine) -> Result<(), Trouble> {
     let salt = &line.salt;
-    if salt.batch.is_some() || salt.batch_safe_limit.is_some() {
-        return Err(Trouble::new(Exit::Unavailable, "batches are not part of this version: nothing was sent"));
+    let mut returners = salt.returner.iter().flat_map(|names| names.split(','));
+    let missing = returners.find(|name| *name != JOB_CACHE).map(|_| "--return");
+    let missing = missing.or(salt.return_config.as_ref().map(|_| "--return_config"));
+    if let Some(option) = missing.or(salt.return_kwargs.as_ref().map(|_| "--return_kwargs")) {
+        let message = format!("{option}: returners are not part of this version: nothing was sent");
+        return Err(Trouble::new(Exit::Unavailable, message));
     }
     if line.target.delimiter.as_deref().is_some_and(str::is_empty) {
         return Err(Trouble::new(Exit::Usage, "--delimiter is empty"));
@@ -170,12 +212,6 @@ fn publish(line: &SaltLine, request: &Request) -> Publish {
     if request.delimiter != crate::exec::target::DELIMITER {
         extra.insert("delimiter", request.delimiter.as_str());
     }
-    if let Some(name) = &line.salt.return_config {
-        extra.insert("ret_config", name.as_str());
-    }
-    if let Some(options) = &line.salt.return_kwargs {
-        extra.insert("ret_kwargs", arguments::value(options));
-    }
     if line.salt.start_event {
         extra.insert("start_event", true);
     }
@@ -184,7 +220,6 @@ fn publish(line: &SaltLine, request: &Request) -> Publish {
         arg,
         tgt: request.target.clone(),
         tgt_type: request.kind.to_owned(),
-        ret: line.salt.returner.clone().unwrap_or_default(),
         sudo_user: sudo_user(),
         metadata: line.salt.metadata.as_deref().map(arguments::value),
         wait_ms: if line.salt.r#async { 0 } else { FIRST_MS },

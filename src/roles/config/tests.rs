@@ -100,11 +100,11 @@ fn files_of_the_d_folder_and_includes_are_followed() {
     folder.file("master.d/c.txt", "timeout: 99\n");
     let last = folder.file("extra.conf", "timeout: 9\nnew_thing: [x]\n");
     folder.file("more/1.yml", "include: ../deep.conf\n");
-    folder.file("deep.conf", "gather_job_timeout: 3\n");
+    folder.file("deep.conf", "max_minions: 3\n");
     let config = folder.load(Role::Master).unwrap();
     let master = config.master().unwrap();
     assert_eq!(master.timeout.as_secs(), 9);
-    assert_eq!(master.gather_job_timeout.as_secs(), 3);
+    assert_eq!(master.max_minions, 3);
     assert_eq!(master.publisher_acl.len(), 2);
     assert_eq!(config.opts.at("new_thing"), Some(&Value::list(["x"])));
     assert_eq!(config.opts.at("mine").and_then(|mine| mine.traverse("a:0", ":")), Some(&Value::Int(1)));

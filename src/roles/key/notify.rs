@@ -2,7 +2,7 @@
 
 use super::{Change, Notify};
 use crate::roles::client::{Client, ClientError};
-use crate::wire::message::LocalAsk;
+use crate::wire::message::{LocalAsk, Remains};
 use std::path::PathBuf;
 
 /// Changes told at once: a message has its limit, and ids may be long.
@@ -11,6 +11,7 @@ const AT_ONCE: usize = 1000;
 /// The master of this host, if it runs.
 pub struct RunningMaster {
     pub sock_dir: PathBuf,
+    pub remains: Remains,
 }
 
 impl Notify for RunningMaster {
@@ -31,7 +32,7 @@ impl RunningMaster {
         let master = Client::connect(&self.sock_dir).await?;
         for changes in changes.chunks(AT_ONCE) {
             let changes = changes.iter().map(|change| (change.act.event().to_owned(), change.id.clone())).collect();
-            master.ask(&LocalAsk::KeysChanged { changes }).await?;
+            master.ask(&LocalAsk::KeysChanged { changes, remains: self.remains }).await?;
         }
         Ok(())
     }

@@ -49,6 +49,16 @@ impl Master {
         }
     }
 
+    /// How many connections are taken in the time until this is asked again: those of accepted minions that are not
+    /// connected, and while there are jobs to hand out few others. A connection costs more than a handshake.
+    pub(super) fn connections_in(&self, time: Duration, now: Instant) -> usize {
+        if !self.jobs.borrow().are_started(now) {
+            return usize::MAX;
+        }
+        let expected = self.accepted.borrow().len().saturating_sub(self.seats.borrow().connections());
+        expected + (UNEXPECTED as f64 * time.as_secs_f64()) as usize
+    }
+
     /// As many as there are accepted minions without a session, who all come at once when a master starts, and some more.
     /// While there are jobs to hand out these are few: they are nobody who was here before, and must not take the
     /// processor from those who are inside.
@@ -118,6 +128,11 @@ impl Master {
             self.fire_auth("duplicate", &id, claimed.key, false);
             return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Duplicate }));
         }
+        if self.is_full(&id) {
+            log::warn!("'{id}' waits: as many minions are connected as max_minions allows");
+            self.fire_auth("full", &id, claimed.key, false);
+            return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Full }));
+        }
         // The admin may have changed their mind meanwhile.
         if self.decide_on(&claimed) != Decision::Accepted {
             return Some(claimed.wait(Wait { seconds: 1, reason: Reason::Pending }));
@@ -136,8 +151,11 @@ impl Master {
         let (session, m4) = claimed.accept(&welcome);
         self.remember_boot(&id, claim.boot);
         self.strangers.borrow_mut().leave(peer.pipe);
-        let (instance, boot) = (claim.instance, claim.boot);
-        let seat = NewSeat { id: id.clone(), key, instance, boot, session, pipe: peer.pipe, life };
+        let (instance, boot, purpose) = (claim.instance, claim.boot, claim.purpose);
+        let seat = NewSeat { id: id.clone(), key, instance, boot, purpose, session, pipe: peer.pipe, life };
+        if let (Some(door), Some(address)) = (self.door.get(), peer.address) {
+            door.know(address);
+        }
         let close = self.seats.borrow_mut().seat(seat, Instant::now());
         if let Some(pipe) = close {
             self.close(pipe);
@@ -148,6 +166,11 @@ impl Master {
         }
         self.fire_auth("accept", &id, key, true);
         Some(m4)
+    }
+
+    fn is_full(&self, id: &Id) -> bool {
+        let (most, seats) = (self.settings.max_minions, self.seats.borrow());
+        most > 0 && !seats.is_connected(id) && seats.connected().count() >= most
     }
 
     /// True when another instance has this id and shows within [`PROBE_TIME`] that it lives.

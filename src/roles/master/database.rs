@@ -5,7 +5,7 @@
 //! told. No fsync stands between a client and its answer, nor between one job and the next.
 
 use crate::wire::link::Local;
-use crate::wire::message::{EndState, Job, Return};
+use crate::wire::message::{AtFailure, Batch, BatchSize, EndState, Job, Return};
 use crate::wire::value::{Map, Value, parse_json};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use smol::channel::{Receiver, Sender, bounded};
@@ -32,6 +32,10 @@ CREATE INDEX IF NOT EXISTS salt_events_tag ON salt_events (tag);
 CREATE TABLE IF NOT EXISTS halite_ends (jid TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
   PRIMARY KEY (jid, id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS halite_open (jid TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS halite_started (jid TEXT NOT NULL, id TEXT NOT NULL, at REAL NOT NULL,
+  PRIMARY KEY (jid, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS halite_kept (bank TEXT NOT NULL, key TEXT NOT NULL, data TEXT NOT NULL,
+  PRIMARY KEY (bank, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS halite_minions (id TEXT PRIMARY KEY, boot TEXT, grains TEXT) WITHOUT ROWID;
 ";
 
@@ -60,15 +64,62 @@ pub fn path_in(cachedir: &Path) -> PathBuf {
 }
 
 enum Write {
-    Job { job: Box<Job>, minions: Vec<String>, absent: Vec<String> },
-    Return { id: String, ret: Box<Return>, full: Map, over: Over, closes: Closes, valid: Arc<AtomicBool> },
-    End { jid: String, id: String, state: EndState },
-    Close { jid: String },
-    Boot { id: String, boot: String },
-    Grains { id: String, grains: Map },
-    Event { tag: String, data: Map, master: String },
-    Prune { before: String },
-    ForgetMinion { id: String },
+    Job {
+        job: Box<Job>,
+        minions: Vec<String>,
+        absent: Vec<String>,
+    },
+    Return {
+        id: String,
+        ret: Box<Return>,
+        full: Map,
+        over: Over,
+        closes: Closes,
+        valid: Arc<AtomicBool>,
+    },
+    End {
+        jid: String,
+        id: String,
+        state: EndState,
+    },
+    Started {
+        jid: String,
+        ids: Vec<String>,
+        at: f64,
+    },
+    Close {
+        jid: String,
+    },
+    Boot {
+        id: String,
+        boot: String,
+    },
+    Grains {
+        id: String,
+        grains: Map,
+    },
+    Event {
+        tag: String,
+        data: Map,
+        master: String,
+    },
+    Prune {
+        before: String,
+    },
+    ForgetMinion {
+        id: String,
+    },
+    Keep {
+        bank: String,
+        key: String,
+        data: Value,
+    },
+    Flush {
+        bank: String,
+        key: Option<String>,
+    },
+    /// Nothing: whoever waits for it knows that all before it is written.
+    Reach,
 }
 
 /// What a return does to an earlier one of the same minion and job.
@@ -146,6 +197,11 @@ impl Database {
         self.order_quietly(Write::End { jid, id, state });
     }
 
+    /// These targets of a batch had their turn, so many seconds after 1970.
+    pub fn save_started(&self, jid: String, ids: Vec<String>, at: f64) {
+        self.order_quietly(Write::Started { jid, ids, at });
+    }
+
     /// Every target of the job has its outcome.
     pub fn close_job(&self, jid: &str) {
         self.order_quietly(Write::Close { jid: jid.to_owned() });
@@ -166,6 +222,21 @@ impl Database {
     /// What is known of a minion goes with its key.
     pub fn forget_minion(&self, id: String) {
         self.order_quietly(Write::ForgetMinion { id });
+    }
+
+    /// Keeps a value for others (`salt-run cache.store`).
+    pub fn save_kept(&self, bank: String, key: String, data: Value) {
+        self.order_quietly(Write::Keep { bank, key, data });
+    }
+
+    /// Removes a key of a bank, or all of them.
+    pub fn flush_kept(&self, bank: String, key: Option<String>) {
+        self.order_quietly(Write::Flush { bank, key });
+    }
+
+    /// Ready when all that was ordered before is written.
+    pub async fn reach(&self) -> Result<(), String> {
+        self.order(Write::Reach).await
     }
 
     /// Removes the jobs that are older than this jid.
@@ -311,6 +382,10 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
         }
         Write::Close { jid } => close_job(connection, jid),
         Write::End { jid, id, state } => save_end(connection, jid, id, *state),
+        Write::Started { jid, ids, at } => {
+            let mut statement = connection.prepare_cached("INSERT OR REPLACE INTO halite_started VALUES (?, ?, ?)")?;
+            ids.iter().try_for_each(|id| statement.execute(params![jid, id, at]).map(drop))
+        }
         Write::Boot { id, boot } => {
             let sql = "INSERT INTO halite_minions (id, boot) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET boot = ?2";
             connection.prepare_cached(sql)?.execute(params![id, boot]).map(drop)
@@ -328,9 +403,21 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             connection.execute("DELETE FROM jids WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM salt_returns WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM halite_open WHERE jid < ?", [before])?;
+            connection.execute("DELETE FROM halite_started WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM halite_ends WHERE jid < ?", [before]).map(drop)
         }
         Write::ForgetMinion { id } => connection.execute("DELETE FROM halite_minions WHERE id = ?", [id]).map(drop),
+        Write::Keep { bank, key, data } => {
+            let sql = "INSERT OR REPLACE INTO halite_kept VALUES (?, ?, ?)";
+            connection.execute(sql, params![bank, key, data.to_json()]).map(drop)
+        }
+        Write::Flush { bank, key: None } => {
+            connection.execute("DELETE FROM halite_kept WHERE bank = ?", [bank]).map(drop)
+        }
+        Write::Flush { bank, key: Some(key) } => {
+            connection.execute("DELETE FROM halite_kept WHERE bank = ? AND key = ?", [bank, key]).map(drop)
+        }
+        Write::Reach => Ok(()),
     }
 }
 
@@ -362,7 +449,34 @@ fn load_of(job: &Job, minions: &[String]) -> Value {
     if !job.extra.is_empty() {
         load.insert("extra", job.extra.clone());
     }
+    if let Some(batch) = &job.batch {
+        load.insert("batch", kept_batch(batch));
+    }
     Value::Map(load)
+}
+
+/// How a batch stands in the load of its job. Its size was made a number before.
+fn kept_batch(batch: &Batch) -> Map {
+    let size = match batch.size {
+        BatchSize::Count(count) => Value::from(count),
+        BatchSize::Percent(percent) => Value::from(format!("{percent}%")),
+    };
+    Map::from_iter([
+        ("size", size),
+        ("wait", batch.wait_s.into()),
+        ("failhard", (batch.at_failure == AtFailure::Stop).into()),
+        ("timeout", batch.patience_s.into()),
+    ])
+}
+
+fn batch_of(kept: &Map) -> Batch {
+    let number = |key: &str| kept.at(key).and_then(Value::as_int).and_then(|n| u64::try_from(n).ok());
+    Batch {
+        size: BatchSize::Count(number("size").unwrap_or(1)),
+        wait_s: number("wait").unwrap_or_default(),
+        at_failure: if kept.at("failhard").is_some_and(Value::truthy) { AtFailure::Stop } else { AtFailure::GoOn },
+        patience_s: number("timeout").unwrap_or_default(),
+    }
 }
 
 /// The load of a job that a minion started by itself, from what it returned.
@@ -447,6 +561,30 @@ impl Archive {
         read().map_err(|error| self.failed(error))
     }
 
+    /// The targets of a batch that had their turn, and when, in seconds after 1970.
+    pub fn started(&self, jid: &str) -> Result<Vec<(String, f64)>, DatabaseError> {
+        let read = || -> rusqlite::Result<Vec<(String, f64)>> {
+            let mut statement = self.connection.prepare_cached("SELECT id, at FROM halite_started WHERE jid = ?")?;
+            let rows = statement.query_map([jid], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    /// What a bank keeps, by key.
+    pub fn kept(&self, bank: &str) -> Result<Vec<(String, Value)>, DatabaseError> {
+        let read = || -> rusqlite::Result<Vec<(String, Value)>> {
+            let sql = "SELECT key, data FROM halite_kept WHERE bank = ? ORDER BY key";
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let rows = statement.query_map([bank], |row| {
+                let text: String = row.get(1)?;
+                Ok((row.get(0)?, parse_json(&text).unwrap_or_default()))
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
     /// The grains that a minion sent last.
     pub fn grains(&self, id: &str) -> Result<Option<Map>, DatabaseError> {
         let sql = "SELECT grains FROM halite_minions WHERE id = ?";
@@ -523,129 +661,9 @@ fn job_of(kept: &Kept) -> Job {
         user: text("user"),
         metadata: kept.load.at("metadata").cloned(),
         extra: kept.load.at("extra").and_then(Value::as_map).cloned().unwrap_or_default(),
+        batch: kept.load.at("batch").and_then(Value::as_map).map(batch_of),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn valid() -> Arc<AtomicBool> {
-        Arc::new(AtomicBool::new(true))
-    }
-
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn fresh(name: &str) -> Folder {
-            let folder = std::env::temp_dir().join(format!("halite-database-{name}-{}", std::process::id()));
-            let _ = std::fs::remove_dir_all(&folder);
-            std::fs::create_dir_all(&folder).unwrap();
-            Folder(folder)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
-    fn job(jid: &str) -> Job {
-        Job {
-            jid: jid.to_owned(),
-            fun: "test.ping".into(),
-            tgt: "*".into(),
-            tgt_type: "glob".to_owned(),
-            ..Job::default()
-        }
-    }
-
-    #[test]
-    fn what_is_written_is_read_and_what_is_open_is_known() {
-        let folder = Folder::fresh("write");
-        let path = path_in(&folder.0);
-        let database = Database::open(&path).unwrap();
-        smol::block_on(async {
-            let minions = ["a", "b", "c"].map(str::to_owned).to_vec();
-            database.save_job(job("20260101000000000001"), minions, vec!["d".to_owned()]).await.unwrap();
-            let ret = Return {
-                jid: "20260101000000000001".to_owned(),
-                fun: "test.ping".into(),
-                value: true.into(),
-                success: true,
-                ..Return::default()
-            };
-            database
-                .save_return("a", ret, Map::from_iter([("return", true)]), Over::Replaces, Closes::No, valid())
-                .await
-                .unwrap();
-            database.save_end("20260101000000000001".to_owned(), "b".to_owned(), EndState::Lost);
-        });
-        drop(database);
-        let archive = Archive::open(&path).unwrap().unwrap();
-        let open = archive.unfinished().unwrap();
-        assert_eq!(
-            (open.len(), open[0].open.as_slice(), &open[0].job.fun),
-            (1, &["c".to_owned()][..], &Value::from("test.ping"))
-        );
-        assert_eq!(
-            archive.ends("20260101000000000001").unwrap(),
-            [("b".into(), "lost".into()), ("d".into(), "absent".into())]
-        );
-        assert_eq!(archive.returns("20260101000000000001").unwrap()[0].1.at("return"), Some(&Value::Bool(true)));
-    }
-
-    #[test]
-    fn a_return_that_nobody_asked_for_is_a_job_of_its_own_and_replaces_none() {
-        let folder = Folder::fresh("own");
-        let path = path_in(&folder.0);
-        let database = Database::open(&path).unwrap();
-        let ret = |jid: &str| Return { jid: jid.to_owned(), fun: "state.apply".into(), ..Return::default() };
-        smol::block_on(async {
-            database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
-            for jid in ["20260101000000000001", "20260101000000000002"] {
-                database.save_return("a", ret(jid), Map::new(), Over::Replaces, Closes::No, valid()).await.unwrap();
-            }
-        });
-        drop(database);
-        let jobs = Archive::open(&path).unwrap().unwrap().jobs().unwrap();
-        let shown: Vec<_> = jobs.iter().map(|job| (job.load.str_at("fun"), job.load.str_at("tgt"))).collect();
-        assert_eq!(shown, [(Some("test.ping"), Some("*")), (Some("state.apply"), Some("a"))]);
-    }
-
-    #[test]
-    fn old_jobs_are_pruned() {
-        let folder = Folder::fresh("prune");
-        let path = path_in(&folder.0);
-        let database = Database::open(&path).unwrap();
-        smol::block_on(async {
-            database.save_job(job("20200101000000000001"), vec![], vec![]).await.unwrap();
-            database.save_job(job("20260101000000000001"), vec![], vec![]).await.unwrap();
-        });
-        database.prune("20250101000000000000".to_owned());
-        drop(database);
-        let jobs = Archive::open(&path).unwrap().unwrap().jobs().unwrap();
-        assert_eq!(jobs.iter().map(|job| job.jid.as_str()).collect::<Vec<_>>(), ["20260101000000000001"]);
-    }
-
-    #[test]
-    fn a_return_after_the_end_takes_the_end_back() {
-        let folder = Folder::fresh("late");
-        let path = path_in(&folder.0);
-        let database = Database::open(&path).unwrap();
-        smol::block_on(async {
-            database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
-            database.save_end("20260101000000000001".to_owned(), "a".to_owned(), EndState::Lost);
-            let ret = Return { jid: "20260101000000000001".to_owned(), ..Return::default() };
-            database.save_return("a", ret, Map::new(), Over::Replaces, Closes::No, valid()).await.unwrap();
-        });
-        drop(database);
-        assert!(Archive::open(&path).unwrap().unwrap().ends("20260101000000000001").unwrap().is_empty());
-    }
-
-    #[test]
-    fn no_database_is_no_error() {
-        assert!(Archive::open(Path::new("/nonexistent/jobs.sqlite")).unwrap().is_none());
-    }
-}
+mod tests;

@@ -13,7 +13,7 @@ use crate::wire::patience::until;
 use crate::wire::session::SessionId;
 use crate::wire::value::{Map, Value};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A standing request is answered after about this long when there is nothing to do.
 const STAND_TIME: Duration = Duration::from_secs(30);
@@ -89,7 +89,7 @@ impl Master {
         let id = {
             let mut seats = self.seats.borrow_mut();
             let seat = seats.at_mut(sid)?;
-            seat.epoch = stand.epoch;
+            seat.hears = stand.epoch.filter(|_| stand.listens);
             seat.id.clone()
         };
         self.take_returns(sid, stand.returns);
@@ -165,6 +165,7 @@ impl Master {
             }
             let mut data = event.data;
             data.insert("cmd", "_minion_event");
+            data.insert("ts", unix_time());
             data.insert("id", id.as_ref());
             data.insert("tag", event.tag.as_str());
             self.fire(event.tag, data);
@@ -193,6 +194,11 @@ impl Master {
     }
 }
 
+/// Seconds since 1970.
+pub(super) fn unix_time() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 /// A minion speaks for itself alone: below `salt/` only where its own id stands in the tag, and never in the place of
 /// the master.
 fn may_fire(id: &str, tag: &str) -> bool {
@@ -201,6 +207,11 @@ fn may_fire(id: &str, tag: &str) -> bool {
         if let Some(rest) = tag.strip_prefix(prefix) {
             return own(rest, at);
         }
+    }
+    if let Some(rest) = tag.strip_prefix("salt/job/")
+        && rest.split('/').nth(1) == Some("start")
+    {
+        return own(rest, 2);
     }
     let master_only = ["salt/", "minion/", "resource/", "syndic/", "_"].iter().any(|prefix| tag.starts_with(prefix));
     let reserved = matches!(tag, "key" | "salt" | "minion" | "new_job" | "auth");
@@ -214,12 +225,16 @@ mod tests {
 
     #[test]
     fn a_minion_fires_under_its_own_name_only() {
-        for tag in ["minion_start", "salt/minion/web1/start", "salt/beacon/web1/load/", "my/custom", "/my/test/event"] {
+        for tag in ["minion_start", "salt/minion/web1/start", "salt/beacon/web1/load/", "my/custom", "/my/test/event"]
+            .into_iter()
+            .chain(["salt/job/20260101000000000000/start/web1"])
+        {
             assert!(may_fire("web1", tag), "{tag}");
         }
         for tag in [
             "salt/minion/web2/start",
             "salt/job/20260101000000000000/ret/web1",
+            "salt/job/20260101000000000000/start/web2",
             "salt/auth",
             "salt/key",
             "key",

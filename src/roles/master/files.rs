@@ -10,24 +10,26 @@ use crate::exec::fileserver::received::Received;
 use crate::exec::fileserver::{Chunk, Entries, FileHash, FileServer, Freshness, Listing, Version};
 use crate::wire::cbor::{self, ByteString, Bytes};
 use crate::wire::message::{Answer, FileAnswer, FileAsk};
-use crate::wire::session::SessionId;
+use crate::wire::patience::within;
+use crate::wire::session::{Replying, SessionId};
 use crate::wire::value::Value;
 use async_io::Timer;
-use smol::future::FutureExt;
 use smol::lock::Semaphore;
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The longest part of a file in one message.
 pub const PART: usize = 256 * 1024;
 /// Parts that are read at once.
 const READS: usize = 16;
-/// Files that are hashed and folders that are listed at once.
+/// Files that are hashed and folders that are listed at once, and how many of them for one minion.
 const LOOKS: usize = 4;
+const LOOKS_OF_ONE: usize = 2;
 /// A hash that takes longer is asked for again.
 const HASH_TIME: Duration = Duration::from_secs(20);
 /// Names in one answer.
@@ -47,6 +49,8 @@ struct Desk {
     cachedir: PathBuf,
     /// The longest file that a minion may send, in bytes; nothing: none at all (`file_recv`).
     receives: Option<u64>,
+    /// How much is looked at for each minion now, also if it was told to ask again later.
+    looking: Mutex<HashMap<String, usize>>,
 }
 
 /// For whom something is done: a minion whose key is accepted for as long as `valid` says.
@@ -72,6 +76,7 @@ impl FileDesk {
                 server,
                 cachedir: settings.cachedir.clone(),
                 receives: on("file_recv").then(|| most.saturating_mul(1024 * 1024)),
+                looking: Mutex::default(),
             }),
             reads: Semaphore::new(READS),
             looks: Semaphore::new(LOOKS),
@@ -97,16 +102,13 @@ impl Master {
         let permit = gate.acquire().await;
         let desk = self.files.desk.clone();
         let later = self.seats.borrow().at(sid)?.session.replying(number);
-        let answered = smol::unblock(move || replying.seal(&encoded(desk.answer(&asker, ask))));
+        let answered = smol::unblock(move || sealed(&replying, desk.answer(&asker, ask)));
         let frame = match patience {
             None => answered.await,
-            Some(patience) => {
-                let late = async {
-                    Timer::after(patience).await;
-                    later.seal(&encoded(FileAnswer::Later))
-                };
-                answered.or(late).await
-            }
+            Some(patience) => match within(patience, answered).await {
+                Some(frame) => frame,
+                None => sealed(&later, FileAnswer::Later),
+            },
         };
         drop(permit);
         self.seats.borrow().at(sid)?;
@@ -132,13 +134,22 @@ impl Master {
     }
 }
 
-fn encoded(answer: FileAnswer) -> Vec<u8> {
-    cbor::encode(&Answer::File(answer))
+fn sealed(replying: &Replying, answer: FileAnswer) -> Vec<u8> {
+    let length = match &answer {
+        FileAnswer::Bytes(bytes) => bytes.0.len() + 64,
+        _ => 256,
+    };
+    replying.seal_written(length, |frame| cbor::encode_into(&Answer::File(answer), frame))
 }
 
 impl Desk {
     /// Does what is asked; may block.
     fn answer(&self, asker: &Asker, ask: FileAsk) -> FileAnswer {
+        let is_long = matches!(ask, FileAsk::Hash { .. } | FileAsk::List { .. } | FileAsk::PutWhole { .. });
+        let look = is_long.then(|| Look::begin(&self.looking, &asker.id));
+        if let Some(None) = look {
+            return FileAnswer::Later;
+        }
         match ask {
             FileAsk::Environments => FileAnswer::Environments(self.server.environments()),
             FileAsk::List { listing, saltenv, prefix, after } => {
@@ -207,6 +218,37 @@ impl Desk {
     }
 }
 
+/// A file that is hashed or folders that are listed for a minion; over when it is dropped.
+struct Look<'a> {
+    all: &'a Mutex<HashMap<String, usize>>,
+    id: &'a str,
+}
+
+impl<'a> Look<'a> {
+    /// Nothing when there is too much under way for this minion.
+    fn begin(all: &'a Mutex<HashMap<String, usize>>, id: &'a str) -> Option<Look<'a>> {
+        let mut counts = all.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(id.to_owned()).or_default();
+        if *count >= LOOKS_OF_ONE {
+            return None;
+        }
+        *count += 1;
+        Some(Look { all, id })
+    }
+}
+
+impl Drop for Look<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(self.id) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(self.id);
+            }
+        }
+    }
+}
+
 /// The answer; a file that cannot be read is the master's trouble, and its log says which.
 fn told(path: &str, answer: io::Result<FileAnswer>) -> FileAnswer {
     answer.unwrap_or_else(|error| {
@@ -237,6 +279,17 @@ fn hex(digest: Bytes<32>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_minion_does_not_take_all_looks() {
+        let all = Mutex::default();
+        let looks: Vec<_> = (0..LOOKS_OF_ONE).map(|_| Look::begin(&all, "web1")).collect();
+        assert!(looks.iter().all(Option::is_some));
+        assert!(Look::begin(&all, "web1").is_none() && Look::begin(&all, "web2").is_some());
+        drop(looks);
+        assert!(Look::begin(&all, "web1").is_some());
+        assert!(all.lock().unwrap().is_empty());
+    }
 
     #[test]
     fn a_long_list_comes_in_pages() {

@@ -6,13 +6,15 @@
 //! sent  -> lost                                       after SENT_LIMIT: it will not start any more
 //! taken -> lost                                       key deleted, came back without knowing the job, away too long
 //! lost  -> returned                                   a late return, marked
+//! waiting -> sent | absent | cancelled                in a batch: its turn comes, without it there, or never
 //! ```
 //!
 //! Every target ends in a state, so that whoever waits for a job is always told.
 
-use crate::wire::message::{EndState, Job, Outcome, Outcomes, Return};
+use super::batch::{Stopped, Turns, Verdict};
+use crate::wire::message::{EndState, Job, Outcome, Return, Step, Steps};
 use smol::channel::{Receiver, Sender, bounded};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -41,6 +43,8 @@ pub enum Way {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
+    /// Its turn in a batch has not come.
+    Waiting,
     Sent {
         way: Way,
         at: Instant,
@@ -59,7 +63,10 @@ struct Record {
     /// Targets without an outcome.
     open: usize,
     /// In the order in which they came, for whoever reads along.
-    outcomes: Vec<Outcome>,
+    steps: Vec<Step>,
+    batch: Option<Turns>,
+    /// Whether it has been told that the batch is over.
+    is_told_over: bool,
     waiting: Vec<Sender<()>>,
     finished: Option<Instant>,
 }
@@ -85,11 +92,40 @@ pub enum Received {
     Unknown,
 }
 
+/// What has happened in batches.
+#[derive(Debug, Default)]
+pub struct Turned {
+    /// By jid, the targets that are to get the job now.
+    pub started: Vec<(String, Vec<Id>)>,
+    /// Targets whose turn came in vain, or never will.
+    pub ended: Vec<Ended>,
+    /// Jids of batches that are over.
+    pub over: Vec<String>,
+}
+
+/// A batch in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchState {
+    pub job: Rc<Job>,
+    pub size: usize,
+    pub total: usize,
+    /// Targets that have returned.
+    pub completed: usize,
+    /// Targets that have the job.
+    pub active: usize,
+    pub waiting: usize,
+    /// Targets that have ended without a return.
+    pub failed: usize,
+    pub stopped: Option<Stopped>,
+}
+
 #[derive(Default)]
 pub struct Jobs {
     records: HashMap<String, Record>,
     /// The jobs of each minion that have no outcome for it.
     by_minion: HashMap<Id, HashSet<String>>,
+    /// The records that are batches, so that nobody has to look for them among all the others.
+    batches: BTreeSet<String>,
     /// When the last one began.
     last: Option<Instant>,
 }
@@ -102,7 +138,9 @@ impl Jobs {
             job,
             states: HashMap::with_capacity(sent.len() + absent.len()),
             open: sent.len(),
-            outcomes: Vec::new(),
+            steps: Vec::new(),
+            batch: None,
+            is_told_over: false,
             waiting: Vec::new(),
             finished: sent.is_empty().then_some(now),
         };
@@ -112,7 +150,7 @@ impl Jobs {
         }
         for id in absent {
             record.states.insert(id.clone(), State::Ended(EndState::Absent));
-            record.outcomes.push(Outcome { id: id.to_string(), state: EndState::Absent, ret: None });
+            record.ended(id, EndState::Absent, None);
         }
         self.records.insert(jid, record);
         self.last = Some(now);
@@ -123,15 +161,86 @@ impl Jobs {
         self.last.is_some_and(|last| now.saturating_duration_since(last) < Duration::from_secs(1))
     }
 
+    /// Begins a job that is run in a batch: nobody is sent it before [`Jobs::turn`] says so.
+    pub fn begin_batch(&mut self, job: Rc<Job>, targets: &[Id], absent: &[Id], now: Instant) {
+        self.begin(job.clone(), &[], absent, now);
+        let (Some(batch), Some(record)) = (&job.batch, self.records.get_mut(&job.jid)) else {
+            return;
+        };
+        record.states.extend(targets.iter().map(|id| (id.clone(), State::Waiting)));
+        record.open = targets.len();
+        record.finished = targets.is_empty().then_some(now);
+        record.batch = Some(Turns::new(batch, targets));
+        self.batches.insert(job.jid.clone());
+    }
+
+    /// Takes up a batch of an earlier run of the master. `started` had their turn before, so many seconds ago.
+    pub fn restore_batch(&mut self, job: Rc<Job>, open: &[Id], started: &HashMap<Id, Duration>, now: Instant) {
+        self.begin_batch(job.clone(), open, &[], now);
+        for id in open {
+            let Some(age) = started.get(id) else {
+                continue;
+            };
+            let state = State::restored(*age, now);
+            let Some(record) = self.records.get_mut(&job.jid) else {
+                return;
+            };
+            record.states.insert(id.clone(), state);
+            if let Some(batch) = &mut record.batch {
+                batch.restored(id, now);
+            }
+            self.by_minion.entry(id.clone()).or_default().insert(job.jid.clone());
+        }
+    }
+
+    /// Hands the jobs of batches on to those whose turn it is. Called when a target has ended, and about four times a
+    /// second for those that say nothing.
+    pub fn turn(&mut self, is_connected: impl Fn(&Id) -> bool, now: Instant) -> Turned {
+        let mut turned = Turned::default();
+        for jid in &self.batches {
+            let Some(record) = self.records.get_mut(jid) else {
+                continue;
+            };
+            let (started, ended) = record.turn(&is_connected, now);
+            for id in &started {
+                self.by_minion.entry(id.clone()).or_default().insert(jid.clone());
+            }
+            if !started.is_empty() {
+                turned.started.push((jid.clone(), started));
+            }
+            turned.ended.extend(ended.into_iter().map(|(id, state)| Ended { jid: jid.clone(), id, state }));
+            if record.open == 0 && !record.is_told_over {
+                record.is_told_over = true;
+                turned.over.push(jid.clone());
+            }
+        }
+        turned
+    }
+
+    /// No more targets of a batch are started. False for a job that is no batch, and for one that is over or stopped.
+    pub fn stop_batch(&mut self, jid: &str) -> bool {
+        let open = self.records.get_mut(jid).filter(|record| record.open > 0);
+        let batch = open.and_then(|record| record.batch.as_mut());
+        let Some(batch) = batch.filter(|batch| batch.stopped().is_none()) else {
+            return false;
+        };
+        batch.stop(Stopped::Asked);
+        true
+    }
+
+    /// The batches that are here, in the order of their jids.
+    pub fn batches(&self) -> Vec<BatchState> {
+        let mut batches: Vec<BatchState> = self.records.values().filter_map(Record::batch_state).collect();
+        batches.sort_by(|a, b| a.job.jid.cmp(&b.job.jid));
+        batches
+    }
+
     /// Takes up a job of an earlier run of the master. Whether its open targets have taken it is not known: a young job is
     /// offered again (its minion takes a jid once), an old one waits for what its minions say.
     pub fn restore(&mut self, job: Rc<Job>, open: &[Id], age: Duration, now: Instant) {
         let sent: Vec<(Id, Way)> = open.iter().map(|id| (id.clone(), Way::Directed)).collect();
         self.begin(job.clone(), &sent, &[], now);
-        let state = match now.checked_sub(age) {
-            Some(at) if age < OFFER_LIMIT => State::Sent { way: Way::Directed, at },
-            _ => State::Taken { away: Some(now) },
-        };
+        let state = State::restored(age, now);
         if let Some(record) = self.records.get_mut(&job.jid) {
             record.states.values_mut().for_each(|slot| *slot = state);
         }
@@ -153,7 +262,8 @@ impl Jobs {
 
     /// True while some target has no outcome.
     pub fn any_open(&self) -> bool {
-        !self.by_minion.is_empty()
+        let is_open = |jid: &String| self.records.get(jid).is_some_and(|record| record.open > 0);
+        !self.by_minion.is_empty() || self.batches.iter().any(is_open)
     }
 
     /// A minion stands: `taken` are the jobs that it has taken. With `first` it is a new session, in which what it does
@@ -217,16 +327,14 @@ impl Jobs {
         let end = if ret.killed { EndState::Killed } else { EndState::Returned };
         match state {
             State::Ended(EndState::Returned | EndState::Killed) => Received::Again,
-            State::Ended(EndState::Absent | EndState::Lost) => {
-                let outcome = Outcome { id: id.to_string(), state: end, ret: Some(ret.clone()) };
+            State::Ended(EndState::Absent | EndState::Lost | EndState::Cancelled) => {
                 if let Some(record) = self.records.get_mut(&ret.jid) {
-                    record.states.insert(id.clone(), State::Ended(end));
-                    record.outcomes.push(outcome);
-                    record.wake();
+                    record.ended(id, end, Some(ret.clone()));
                 }
                 Received::Late
             }
-            State::Sent { .. } | State::Taken { .. } => {
+            // Also a target that had its turn just before this master started, and is not known to have.
+            State::Waiting | State::Sent { .. } | State::Taken { .. } => {
                 self.end(&ret.jid, id, end, Some(ret.clone()), now);
                 Received::Outcome
             }
@@ -258,6 +366,8 @@ impl Jobs {
             record.waiting.retain(|waiting| !waiting.is_closed());
             record.finished.is_none_or(|at| now - at < KEEP_FINISHED || !record.waiting.is_empty())
         });
+        let records = &self.records;
+        self.batches.retain(|jid| records.contains_key(jid));
         ended
     }
 
@@ -281,20 +391,20 @@ impl Jobs {
             if record.waiting.iter().all(Sender::is_closed) {
                 continue;
             }
-            awaited
-                .extend(record.states.iter().filter(|(_, state)| !matches!(state, State::Ended(_))).map(|(id, _)| id));
+            let has_it = |state: &State| matches!(state, State::Sent { .. } | State::Taken { .. });
+            awaited.extend(record.states.iter().filter(|(_, state)| has_it(state)).map(|(id, _)| id));
         }
         awaited.into_iter().cloned().collect()
     }
 
-    /// What has become of a job from outcome number `seen` on. Nothing for a job that is not here.
-    pub fn outcomes(&self, jid: &str, seen: usize) -> Option<Outcomes> {
+    /// What has become of a job from step number `seen` on. Nothing for a job that is not here.
+    pub fn steps(&self, jid: &str, seen: usize) -> Option<Steps> {
         let record = self.records.get(jid)?;
-        let outcomes = record.outcomes.get(seen..).unwrap_or_default().to_vec();
-        Some(Outcomes { outcomes, open: record.open })
+        let steps = record.steps.get(seen..).unwrap_or_default().to_vec();
+        Some(Steps { steps, open: record.open })
     }
 
-    /// Ready when the job has another outcome.
+    /// Ready when there is another step.
     pub fn changed(&mut self, jid: &str) -> Option<Receiver<()>> {
         let record = self.records.get_mut(jid)?;
         let (sender, receiver) = bounded(1);
@@ -306,6 +416,7 @@ impl Jobs {
     pub fn states(&self, jid: &str, now: Instant) -> Option<Vec<(Id, &'static str)>> {
         let record = self.records.get(jid)?;
         let name = |state: &State| match *state {
+            State::Waiting => "waiting",
             State::Sent { .. } => "sent",
             State::Taken { away: Some(since) } if now.saturating_duration_since(since) >= RETURN_TIME => "away",
             State::Taken { .. } => "taken",
@@ -326,13 +437,12 @@ impl Jobs {
         let Some(record) = self.records.get_mut(jid) else {
             return;
         };
-        record.states.insert(id.clone(), State::Ended(state));
-        record.outcomes.push(Outcome { id: id.to_string(), state, ret });
-        record.open = record.open.saturating_sub(1);
-        if record.open == 0 {
-            record.finished = Some(now);
+        let is_good = state == EndState::Returned && ret.as_ref().is_some_and(|ret| ret.retcode == 0);
+        if let Some(batch) = &mut record.batch {
+            batch.ended(id, if is_good { Verdict::Good } else { Verdict::Failed }, now);
         }
-        record.wake();
+        record.ended(id, state, ret);
+        record.close_one(now);
         if let Some(open) = self.by_minion.get_mut(id) {
             open.remove(jid);
             if open.is_empty() {
@@ -342,7 +452,84 @@ impl Jobs {
     }
 }
 
+impl State {
+    /// Of a target that was sent a job so long ago by an earlier run of the master.
+    fn restored(age: Duration, now: Instant) -> State {
+        match now.checked_sub(age) {
+            Some(at) if age < OFFER_LIMIT => State::Sent { way: Way::Directed, at },
+            _ => State::Taken { away: Some(now) },
+        }
+    }
+}
+
 impl Record {
+    /// The next targets of a batch: those that start, and those whose turn came in vain or never will.
+    fn turn(&mut self, is_connected: &impl Fn(&Id) -> bool, now: Instant) -> (Vec<Id>, Vec<(Id, EndState)>) {
+        let (mut started, mut ended) = (Vec::new(), Vec::new());
+        let Some(batch) = &mut self.batch else {
+            return (started, ended);
+        };
+        let states = &mut self.states;
+        let silent_since = |id: &Id| match states.get(id) {
+            Some(State::Sent { at, .. }) => Some(*at),
+            Some(State::Taken { away }) => *away,
+            _ => None,
+        };
+        let silent = batch.give_up(silent_since, now);
+        while let Some(id) = batch.next(now) {
+            if is_connected(&id) {
+                states.insert(id.clone(), State::Sent { way: Way::Directed, at: now });
+                started.push(id);
+            } else {
+                batch.ended(&id, Verdict::Failed, now);
+                ended.push((id, EndState::Absent));
+            }
+        }
+        ended.extend(batch.cancelled().into_iter().map(|id| (id, EndState::Cancelled)));
+        self.steps.extend(silent.iter().map(|id| Step::Silent(id.to_string())));
+        if !started.is_empty() {
+            self.steps.push(Step::Started(started.iter().map(|id| id.to_string()).collect()));
+        }
+        for (id, state) in &ended {
+            self.ended(id, *state, None);
+            self.close_one(now);
+        }
+        if !silent.is_empty() || !started.is_empty() {
+            self.wake();
+        }
+        (started, ended)
+    }
+
+    fn batch_state(&self) -> Option<BatchState> {
+        let batch = self.batch.as_ref()?;
+        let has_returned = |state: &State| matches!(state, State::Ended(EndState::Returned | EndState::Killed));
+        let completed = self.states.values().filter(|state| has_returned(state)).count();
+        Some(BatchState {
+            job: self.job.clone(),
+            size: batch.size,
+            total: self.states.len(),
+            completed,
+            active: self.open - batch.waiting(),
+            waiting: batch.waiting(),
+            failed: self.states.len() - self.open - completed,
+            stopped: batch.stopped(),
+        })
+    }
+
+    fn ended(&mut self, id: &Id, state: EndState, ret: Option<Return>) {
+        self.states.insert(id.clone(), State::Ended(state));
+        self.steps.push(Step::Ended(Box::new(Outcome { id: id.to_string(), state, ret })));
+        self.wake();
+    }
+
+    /// One target less has no outcome.
+    fn close_one(&mut self, now: Instant) {
+        self.open = self.open.saturating_sub(1);
+        if self.open == 0 {
+            self.finished = Some(now);
+        }
+    }
+
     fn wake(&mut self) {
         for waiting in self.waiting.drain(..) {
             let _ = waiting.try_send(());
@@ -351,152 +538,4 @@ impl Record {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LOST_AFTER: Duration = Duration::from_secs(600);
-
-    struct World {
-        jobs: Jobs,
-        id: Id,
-        start: Instant,
-    }
-
-    impl World {
-        fn with_job(way: Way) -> World {
-            let mut jobs = Jobs::default();
-            let (id, start) = (Id::from("web1"), Instant::now());
-            let job = Rc::new(Job { jid: "1".to_owned(), ..Job::default() });
-            jobs.begin(job, &[(id.clone(), way)], &[Id::from("gone")], start);
-            World { jobs, id, start }
-        }
-
-        fn stand(&mut self, taken: &[&str], first: bool, after_s: f32) -> (usize, usize) {
-            let taken: Vec<String> = taken.iter().map(|jid| jid.to_string()).collect();
-            let now = self.start + Duration::from_secs_f32(after_s);
-            let (offers, ended) = self.jobs.stand(&self.id, &taken, first, now);
-            (offers.len(), ended.len())
-        }
-
-        fn ret(&mut self) -> Received {
-            let ret = Return { jid: "1".to_owned(), success: true, ..Return::default() };
-            self.jobs.returned(&self.id, &ret, self.start)
-        }
-
-        fn state(&self) -> &'static str {
-            self.jobs.states("1", self.start).unwrap().iter().find(|(id, _)| *id == self.id).unwrap().1
-        }
-
-        fn sweep(&mut self, after_s: u64) -> usize {
-            self.jobs.sweep(LOST_AFTER, self.start + Duration::from_secs(after_s)).len()
-        }
-    }
-
-    #[test]
-    fn a_target_that_is_not_connected_has_its_outcome_at_once() {
-        let world = World::with_job(Way::Directed);
-        let told = world.jobs.outcomes("1", 0).unwrap();
-        assert_eq!((told.outcomes.len(), told.outcomes[0].state, told.open), (1, EndState::Absent, 1));
-    }
-
-    #[test]
-    fn a_job_is_offered_until_it_is_taken_and_ends_with_its_return() {
-        let mut world = World::with_job(Way::Directed);
-        assert_eq!(world.stand(&[], false, 0.0), (1, 0));
-        assert_eq!(world.stand(&[], false, 89.0), (1, 0), "the answer may have been lost");
-        assert_eq!(world.stand(&[], false, 91.0), (0, 0), "it is stale now");
-        assert_eq!(world.stand(&["1"], false, 92.0), (0, 0));
-        assert_eq!(world.state(), "taken");
-        assert_eq!(world.sweep(10_000), 0, "a job that runs may run for ever");
-        assert_eq!((world.ret(), world.state()), (Received::Outcome, "returned"));
-        assert_eq!(world.ret(), Received::Again);
-        assert!(!world.jobs.any_open());
-    }
-
-    #[test]
-    fn a_publication_gets_its_time_before_the_job_is_handed_over() {
-        let mut world = World::with_job(Way::Published);
-        assert_eq!(world.stand(&[], false, 0.5), (0, 0));
-        assert!(world.jobs.silent(world.start).is_empty());
-        assert_eq!(world.jobs.silent(world.start + PUBLICATION_GRACE), [world.id.clone()]);
-        assert_eq!(world.stand(&[], false, 1.0), (1, 0));
-    }
-
-    #[test]
-    fn what_is_never_taken_is_lost_and_may_return_late() {
-        let mut world = World::with_job(Way::Directed);
-        assert_eq!(world.sweep(119), 0);
-        assert_eq!((world.sweep(120), world.state()), (1, "lost"));
-        assert_eq!((world.ret(), world.state()), (Received::Late, "returned"));
-        assert_eq!(
-            world.jobs.outcomes("1", 2).unwrap().outcomes.len(),
-            1,
-            "who reads along is told of the late return"
-        );
-    }
-
-    #[test]
-    fn a_minion_that_comes_back_without_the_job_has_lost_it() {
-        let mut world = World::with_job(Way::Directed);
-        world.stand(&["1"], false, 0.0);
-        assert_eq!((world.stand(&[], false, 1.0), world.state()), ((0, 0), "taken"), "the return is on its way");
-        assert_eq!((world.stand(&[], true, 2.0), world.state()), ((0, 1), "lost"));
-    }
-
-    #[test]
-    fn a_minion_that_stays_away_loses_its_job_in_the_end() {
-        let mut world = World::with_job(Way::Directed);
-        world.stand(&["1"], false, 0.0);
-        world.jobs.away(&world.id.clone(), world.start);
-        assert_eq!(world.sweep(599), 0);
-        world.stand(&["1"], true, 599.5);
-        assert_eq!(world.sweep(601), 0, "it was back in time");
-        assert_eq!(world.state(), "taken");
-        world.jobs.away(&world.id.clone(), world.start - RETURN_TIME);
-        assert_eq!(world.state(), "away");
-        world.stand(&["1"], false, 0.0);
-        world.jobs.away(&world.id.clone(), world.start);
-        assert_eq!((world.sweep(600), world.state()), (1, "lost"));
-    }
-
-    #[test]
-    fn a_deleted_key_and_a_reboot_end_everything() {
-        let mut world = World::with_job(Way::Directed);
-        let id = world.id.clone();
-        assert_eq!(world.jobs.key_gone(&id, world.start).len(), 1);
-        assert_eq!(world.state(), "lost");
-        let mut world = World::with_job(Way::Directed);
-        world.stand(&["1"], false, 0.0);
-        assert_eq!(world.jobs.rebooted(&id, world.start).len(), 1);
-    }
-
-    #[test]
-    fn targets_are_awaited_as_long_as_somebody_waits() {
-        let mut world = World::with_job(Way::Directed);
-        assert!(world.jobs.awaited().is_empty());
-        let waiting = world.jobs.changed("1").unwrap();
-        assert_eq!(world.jobs.awaited(), [world.id.clone()], "not the absent one");
-        drop(waiting);
-        assert!(world.jobs.awaited().is_empty());
-    }
-
-    #[test]
-    fn who_waits_is_woken_and_finished_jobs_are_forgotten() {
-        let mut world = World::with_job(Way::Directed);
-        let waiting = world.jobs.changed("1").unwrap();
-        world.ret();
-        assert!(waiting.try_recv().is_ok());
-        drop(waiting);
-        world.sweep(14);
-        assert!(world.jobs.knows("1"));
-        world.sweep(16);
-        assert!(!world.jobs.knows("1"));
-    }
-
-    #[test]
-    fn a_return_of_another_minion_is_not_taken_for_the_targets() {
-        let mut world = World::with_job(Way::Directed);
-        let ret = Return { jid: "1".to_owned(), ..Return::default() };
-        assert_eq!(world.jobs.returned(&Id::from("evil"), &ret, world.start), Received::Unknown);
-    }
-}
+mod tests;

@@ -2,15 +2,20 @@
 
 use super::Master;
 use super::acl::Verb;
+use super::database::{Closes, Over};
+use super::publish::full_return;
+use crate::exec::jid::Jid;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};
-use crate::wire::message::{Event, LocalAnswer, LocalAsk, LocalFault, Outcomes, Publish};
+use crate::wire::message::{Event, Job, Keep, LocalAnswer, LocalAsk, LocalFault, Publish, Return, Steps};
 use crate::wire::patience::within;
 use crate::wire::value::{Map, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Where the local socket of a master is.
@@ -22,7 +27,7 @@ pub fn path_in(sock_dir: &Path) -> PathBuf {
 const WAIT_TIME: Duration = Duration::from_secs(20);
 /// Connections that one user may have.
 const PER_USER: usize = 64;
-/// Outcomes in one answer: they have to fit in a message.
+/// Steps in one answer: they have to fit in a message.
 const ANSWER_BYTES: usize = 700_000;
 
 /// The service behind `master.ipc`.
@@ -89,10 +94,13 @@ impl Master {
         let caller = self.settings.acl.caller(uid);
         let allowed = match &ask {
             LocalAsk::Publish(publish) => caller.allows(Verb::Publish(publish)),
-            LocalAsk::Wait { .. } | LocalAsk::States { .. } | LocalAsk::Expand { .. } | LocalAsk::Presence => {
-                caller.allows(Verb::Look)
-            }
-            LocalAsk::KeysChanged { .. } | LocalAsk::Fire(_) => caller.allows(Verb::Own),
+            LocalAsk::Wait { .. }
+            | LocalAsk::States { .. }
+            | LocalAsk::StopBatch { .. }
+            | LocalAsk::Batches
+            | LocalAsk::Expand { .. }
+            | LocalAsk::Presence => caller.allows(Verb::Look),
+            LocalAsk::KeysChanged { .. } | LocalAsk::Fire(_) | LocalAsk::Keep(_) => caller.allows(Verb::Own),
         };
         if let Err(message) = allowed {
             log::warn!("refused: {message}");
@@ -103,21 +111,21 @@ impl Master {
                 let user = caller.job_user(&ask);
                 let wait = Duration::from_millis(ask.wait_ms.into()).min(WAIT_TIME);
                 let mut answer = self.publish(&user, *ask).await;
-                if let LocalAnswer::Published { jid, outcomes, .. } = &mut answer
+                if let LocalAnswer::Published { jid, steps, .. } = &mut answer
                     && !wait.is_zero()
-                    && let Some(first) = self.outcomes(jid, 0, wait).await
+                    && let Some(first) = self.steps(jid, 0, wait).await
                 {
-                    **outcomes = first;
+                    **steps = first;
                 }
                 answer
             }
-            LocalAsk::Wait { jid, .. } | LocalAsk::States { jid }
+            LocalAsk::Wait { jid, .. } | LocalAsk::States { jid } | LocalAsk::StopBatch { jid }
                 if !caller.may_see(self.jobs.borrow().user_of(&jid)) =>
             {
                 refused(LocalFault::Denied, format!("job {jid} is another user's"))
             }
-            LocalAsk::Wait { jid, seen } => match self.outcomes(&jid, seen, WAIT_TIME).await {
-                Some(outcomes) => LocalAnswer::Outcomes(Box::new(outcomes)),
+            LocalAsk::Wait { jid, seen } => match self.steps(&jid, seen, WAIT_TIME).await {
+                Some(steps) => LocalAnswer::Steps(Box::new(steps)),
                 None => refused(LocalFault::Invalid, format!("no open job {jid}")),
             },
             LocalAsk::Presence => self.presence_answer(),
@@ -129,33 +137,107 @@ impl Master {
                 let states = self.jobs.borrow().states(&jid, Instant::now()).unwrap_or_default();
                 LocalAnswer::States(Map::from_iter(states.into_iter().map(|(id, name)| (id.as_ref().to_owned(), name))))
             }
-            LocalAsk::KeysChanged { changes } => {
-                self.keys_changed(&changes);
+            LocalAsk::Batches => {
+                let mut batches = self.batches();
+                batches.retain(|batch| caller.may_see(batch.str_at("user")));
+                LocalAnswer::Batches(batches)
+            }
+            LocalAsk::StopBatch { jid } => self.stop_batch(&jid),
+            LocalAsk::KeysChanged { changes, remains } => {
+                self.keys_changed(&changes, remains);
                 LocalAnswer::Done
             }
             LocalAsk::Fire(Event { tag, data }) => {
+                if let Some(jid) = run_of(&tag) {
+                    self.keep_run(jid, &data).await;
+                }
                 self.fire(tag, data);
                 LocalAnswer::Done
+            }
+            LocalAsk::Keep(Keep::ForgetGrains(ids)) => {
+                self.forget_grains(&ids);
+                self.written().await
+            }
+            LocalAsk::Keep(Keep::Store { bank, key, data }) => {
+                self.database.save_kept(bank, key, data);
+                self.written().await
+            }
+            LocalAsk::Keep(Keep::Flush { bank, key }) => {
+                self.database.flush_kept(bank, key);
+                self.written().await
             }
         }
     }
 
-    /// The outcomes of a job from number `seen` on: as soon as there are any, or what there is after `time`. Nothing for
-    /// a job that is not known any more.
-    async fn outcomes(&self, jid: &str, seen: usize, time: Duration) -> Option<Outcomes> {
+    /// What has happened to a job from step `seen` on: as soon as there is anything, or what there is after `time`.
+    /// Nothing for a job that is not known any more.
+    async fn steps(&self, jid: &str, seen: usize, time: Duration) -> Option<Steps> {
         let news = async {
             loop {
                 let changed = self.jobs.borrow_mut().changed(jid)?;
-                let outcomes = self.jobs.borrow().outcomes(jid, seen)?;
-                if !outcomes.outcomes.is_empty() || outcomes.open == 0 {
-                    return Some(fitting(outcomes));
+                let steps = self.jobs.borrow().steps(jid, seen)?;
+                if !steps.steps.is_empty() || steps.open == 0 {
+                    return Some(fitting(steps));
                 }
                 changed.recv().await.ok()?;
             }
         };
         match within(time, news).await {
-            Some(outcomes) => outcomes,
-            None => self.jobs.borrow().outcomes(jid, seen).map(fitting),
+            Some(steps) => steps,
+            None => self.jobs.borrow().steps(jid, seen).map(fitting),
+        }
+    }
+
+    /// Keeps what a runner has answered like the return of a job, so that it is found when nobody has waited for it.
+    async fn keep_run(&self, jid: Jid, data: &Map) {
+        if self.settings.opts.at("runner_returns").is_some_and(|wanted| !wanted.truthy()) {
+            return;
+        }
+        let field = |key: &str| data.at(key).cloned().unwrap_or_default();
+        let (id, success) = (self.settings.id.clone(), field("success").truthy());
+        let arg = data.at("fun_args").and_then(Value::as_list).unwrap_or_default().to_vec();
+        let job = Job {
+            jid: jid.as_str().to_owned(),
+            fun: field("fun"),
+            arg: arg.clone(),
+            tgt: id.as_str().into(),
+            tgt_type: "list".to_owned(),
+            user: field("user").to_text(),
+            ..Job::default()
+        };
+        let ret = Return {
+            jid: job.jid.clone(),
+            fun: job.fun.clone(),
+            fun_args: arg,
+            value: field("return"),
+            retcode: i64::from(!success),
+            success,
+            ..Return::default()
+        };
+        let full = full_return(&id, &ret);
+        let saved = self.database.save_job(job, vec![id.clone()], Vec::new()).await;
+        let valid = Arc::new(AtomicBool::new(true));
+        let returned = self.database.save_return(&id, ret, full, Over::Replaces, Closes::Yes, valid).await;
+        if let Err(error) = saved.and(returned) {
+            log::error!("what a runner has answered is not kept: {error}");
+        }
+    }
+
+    fn forget_grains(&self, ids: &[String]) {
+        let mut minions = self.minions.borrow_mut();
+        for id in ids {
+            if let Some(known) = minions.get_mut(id.as_str()) {
+                known.grains = Map::new();
+                self.database.save_grains(id.clone(), Map::new());
+            }
+        }
+    }
+
+    /// Done, as soon as it is in the database: whoever asks may read it next.
+    async fn written(&self) -> LocalAnswer {
+        match self.database.reach().await {
+            Ok(()) => LocalAnswer::Done,
+            Err(message) => refused(LocalFault::Failed, message),
         }
     }
 
@@ -173,19 +255,24 @@ impl Master {
     }
 }
 
+/// The run whose answer an event tells.
+fn run_of(tag: &str) -> Option<Jid> {
+    Jid::parse(tag.strip_prefix("salt/run/")?.strip_suffix("/ret")?).ok()
+}
+
 /// Cuts what does not fit in one message; the client asks for the rest.
-fn fitting(mut outcomes: Outcomes) -> Outcomes {
+fn fitting(mut steps: Steps) -> Steps {
     let mut size = 0;
-    let fit = outcomes.outcomes.iter().take_while(|outcome| {
-        size += cbor::encode(*outcome).len();
+    let fit = steps.steps.iter().take_while(|step| {
+        size += cbor::encode(*step).len();
         size < ANSWER_BYTES
     });
     let fit = fit.count().max(1);
-    if outcomes.outcomes.len() > fit {
-        outcomes.open += outcomes.outcomes.len() - fit;
-        outcomes.outcomes.truncate(fit);
+    if steps.steps.len() > fit {
+        steps.open += steps.steps.len() - fit;
+        steps.steps.truncate(fit);
     }
-    outcomes
+    steps
 }
 
 fn refused(fault: LocalFault, message: String) -> LocalAnswer {

@@ -2,6 +2,7 @@
 
 use super::Master;
 use super::database::{self, Archive, Closes, Over};
+use super::door::unix_time;
 use super::jobs::{Ended, Id, Received, Way};
 use super::seats::Poke;
 use crate::exec::jid::Jid;
@@ -9,7 +10,7 @@ use crate::exec::target::{self, Target};
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::FRAME_LIMIT;
 use crate::wire::link::Local;
-use crate::wire::message::{Answer, Job, LocalAnswer, LocalFault, Publish, Return};
+use crate::wire::message::{Answer, BatchSize, Job, LocalAnswer, LocalFault, Publish, Return};
 use crate::wire::publication;
 use crate::wire::seal::Hash;
 use crate::wire::session::SessionId;
@@ -36,7 +37,7 @@ impl Master {
             Ok(jid) => jid,
             Err(message) => return invalid(message),
         };
-        let job = Job {
+        let mut job = Job {
             jid: jid.clone(),
             fun: ask.fun,
             arg: ask.arg,
@@ -46,6 +47,7 @@ impl Master {
             user: user.to_owned(),
             metadata: ask.metadata,
             extra: ask.extra,
+            batch: ask.batch,
         };
         let size = cbor::encode(&job).len();
         if size > JOB_LIMIT {
@@ -56,12 +58,17 @@ impl Master {
         self.fire_new(&job, &expected);
         let (present, absent): (Vec<Id>, Vec<Id>) = expected.into_iter().partition(|id| self.counts_as_connected(id));
         let names = |ids: &[Id]| ids.iter().map(|id| id.to_string()).collect::<Vec<String>>();
+        if let Some(batch) = &mut job.batch {
+            // A share is one of those that are there now, also for a master that starts again.
+            batch.size = BatchSize::Count(batch.size.of(present.len()) as u64);
+            return self.publish_batch(job, present, absent).await;
+        }
         let everyone =
             absent.is_empty() && present.len() >= PUBLISH_FROM && present.len() == self.accepted.borrow().len();
         let epoch = Bytes(self.epoch.borrow().id);
         let sent: Vec<(Id, Way)> = {
             let seats = self.seats.borrow();
-            let way = |id: &Id| match seats.of(id).and_then(|seat| seat.epoch) {
+            let way = |id: &Id| match seats.of(id).and_then(|seat| seat.hears) {
                 Some(known) if everyone && known == epoch => Way::Published,
                 _ => Way::Directed,
             };
@@ -86,7 +93,7 @@ impl Master {
             }
         }
         drop(seats);
-        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent), outcomes: Box::default() }
+        LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent), steps: Box::default() }
     }
 
     /// The accepted minions that a target means. The delimiter stands between the steps of a grain's path.
@@ -120,7 +127,7 @@ impl Master {
     }
 
     /// In the first seconds of a master, its minions are still on their way back.
-    fn counts_as_connected(&self, id: &Id) -> bool {
+    pub(super) fn counts_as_connected(&self, id: &Id) -> bool {
         let on_its_way = || self.minions.borrow().get(id).is_some_and(|known| !known.seen);
         self.seats.borrow().is_connected(id) || (self.started.elapsed() < SETTLE && on_its_way())
     }
@@ -188,7 +195,12 @@ impl Master {
             if received == Received::Late {
                 full.insert("late", true);
             }
+            full.insert("ts", unix_time());
+            if let Some(user) = self.jobs.borrow().user_of(&ret.jid) {
+                full.insert("user", user);
+            }
             let event = self.fire(format!("salt/job/{}/ret/{id}", ret.jid), full);
+            self.turn_batches();
             let closes = if self.jobs.borrow().is_finished(&ret.jid) { Closes::Yes } else { Closes::No };
             self.database.save_return(&id, ret, event.data, Over::Replaces, closes, valid)
         };
@@ -260,7 +272,7 @@ impl Master {
         self.fire(format!("salt/job/{}/new", job.jid), data);
     }
 
-    fn fire_end(&self, jid: &str, id: &str, state: &str) {
+    pub(super) fn fire_end(&self, jid: &str, id: &str, state: &str) {
         let data = Map::from_iter([("jid", jid), ("id", id), ("state", state)]);
         self.fire(format!("salt/job/{jid}/end/{id}"), data);
     }
@@ -283,7 +295,7 @@ enum Origin {
 }
 
 /// A return with the fields that Salt's events and job caches have.
-fn full_return(id: &str, ret: &Return) -> Map {
+pub(super) fn full_return(id: &str, ret: &Return) -> Map {
     let mut full = Map::from_iter([
         ("cmd", Value::from("_return")),
         ("id", Value::from(id)),

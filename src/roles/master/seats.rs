@@ -1,11 +1,13 @@
 //! Who has a session, whose request stands, and who is connected.
 //!
-//! Connected means: a request stands, or was answered less than [`STAND_AGAIN`] ago. When the connection of a session
+//! Connected means: a request stands, or was answered less than [`STAND_AGAIN`] ago; a session that is not for jobs
+//! (`salt-call`) does not count. When the connection of a session
 //! closes, its minion is away at once; the session stays and may move to another connection with its next good frame.
 
 use super::jobs::Id;
 use crate::keys::PublicKey;
 use crate::wire::cbor::Bytes;
+use crate::wire::handshake::Purpose;
 use crate::wire::link::PipeId;
 use crate::wire::session::{Session, SessionId};
 use smol::channel::{Receiver, Sender, bounded};
@@ -33,11 +35,12 @@ pub struct Seat {
     pub key: PublicKey,
     pub instance: Bytes<16>,
     pub boot: Bytes<16>,
+    purpose: Purpose,
     pub session: Session,
     /// True until its key is not accepted any more: what is under way then is not committed.
     pub valid: Arc<AtomicBool>,
-    /// The epoch that the minion said it knows.
-    pub epoch: Option<Bytes<8>>,
+    /// The epoch whose publications the minion said it hears.
+    pub hears: Option<Bytes<8>>,
     pipe: Option<PipeId>,
     /// The connection for files, where there is one.
     files: Option<PipeId>,
@@ -101,7 +104,7 @@ impl Seats {
                 close = self.remove(before).filter(|pipe| *pipe != seat.pipe);
             }
         }
-        let NewSeat { id, key, instance, boot, session, pipe, life } = seat;
+        let NewSeat { id, key, instance, boot, purpose, session, pipe, life } = seat;
         let sid = session.id;
         self.by_id.insert(id.clone(), sid);
         self.by_pipe.insert(pipe, sid);
@@ -110,9 +113,10 @@ impl Seats {
             key,
             instance,
             boot,
+            purpose,
             session,
             valid: Arc::new(AtomicBool::new(true)),
-            epoch: None,
+            hears: None,
             pipe: Some(pipe),
             files: None,
             heard: now,
@@ -246,12 +250,17 @@ impl Seats {
     }
 
     pub fn is_connected(&self, id: &str) -> bool {
-        self.of(id).is_some_and(|seat| seat.pipe.is_some())
+        self.of(id).is_some_and(Seat::is_connected)
     }
 
     /// The minions that are connected.
     pub fn connected(&self) -> impl Iterator<Item = &Seat> {
-        self.by_id.values().filter_map(|sid| self.by_sid.get(sid)).filter(|seat| seat.pipe.is_some())
+        self.by_id.values().filter_map(|sid| self.by_sid.get(sid)).filter(|seat| seat.is_connected())
+    }
+
+    /// How many connections are minions'.
+    pub fn connections(&self) -> usize {
+        self.by_pipe.len()
     }
 
     /// How many minions have a session, connected or not.
@@ -351,6 +360,10 @@ impl Seats {
 }
 
 impl Seat {
+    fn is_connected(&self) -> bool {
+        self.purpose == Purpose::Jobs && self.pipe.is_some()
+    }
+
     /// True when it was answered and has given no sign of life for as long as it had.
     fn is_silent(&self, now: Instant) -> bool {
         self.answered
@@ -371,6 +384,7 @@ pub struct NewSeat {
     pub key: PublicKey,
     pub instance: Bytes<16>,
     pub boot: Bytes<16>,
+    pub purpose: Purpose,
     pub session: Session,
     pub pipe: PipeId,
     pub life: Duration,
@@ -394,6 +408,7 @@ mod tests {
             key: PublicKey::from_bytes([9; 32]),
             instance: Bytes([instance; 16]),
             boot: Bytes([1; 16]),
+            purpose: Purpose::Jobs,
             session,
             pipe: PipeId(pipe),
             life: Duration::from_secs(86_400),
@@ -435,6 +450,17 @@ mod tests {
         assert!(hears(&mut seats, minion.id, &frame, PipeId(2), now));
         assert!(seats.is_connected("web1"));
         assert_eq!(seats.closed(PipeId(1)), None, "the old connection is nobody's");
+    }
+
+    #[test]
+    fn who_takes_no_jobs_is_not_connected() {
+        let (mut seats, now) = (Seats::default(), Instant::now());
+        let (mut call, master) = session();
+        seats.seat(NewSeat { purpose: Purpose::Errand, ..new_seat(master, 1, 1) }, now);
+        assert!(!seats.is_connected("web1") && seats.connected().next().is_none());
+        let (frame, _) = call.request(b"a return");
+        assert!(seats.open(call.id, &frame, now).is_some());
+        assert_eq!(seats.sweep(now + STAND_AGAIN * 2).len(), 1, "and it does not stay");
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Settings {
     pub loop_interval: Duration,
     /// A job that a minion has taken is lost when the minion stays away this long.
     pub lost_after: Duration,
+    /// How many minions may be connected at the same time; zero: any number.
+    pub max_minions: usize,
     /// How many keys may wait for a decision.
     pub pending_max: usize,
     /// The longest event that a minion may fire, in bytes.

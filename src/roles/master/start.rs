@@ -72,6 +72,7 @@ fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, Failure
         keep_jobs: options.keep_jobs,
         loop_interval: common.loop_interval.max(Duration::from_secs(1)),
         lost_after: LOST_AFTER,
+        max_minions: usize::try_from(options.max_minions).unwrap_or(usize::MAX),
         pending_max: PENDING_MAX,
         max_event_size: common.max_event_size,
         opts: config.opts.clone(),

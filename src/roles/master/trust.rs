@@ -4,6 +4,7 @@ use super::Master;
 use super::jobs::Id;
 use crate::keys::PublicKey;
 use crate::keys::store::{Known, Pended, Standing, StoreError};
+use crate::wire::message::Remains;
 use crate::wire::value::{Map, Value};
 use smol::channel::{Receiver, Sender, bounded};
 use std::cell::RefCell;
@@ -175,6 +176,9 @@ impl Master {
     }
 
     pub fn fire_auth(&self, act: &str, id: &str, key: PublicKey, result: bool) {
+        if self.settings.opts.at("auth_events").is_some_and(|wanted| !wanted.truthy()) {
+            return;
+        }
         let data = Map::from_iter([
             ("act", Value::from(act)),
             ("id", Value::from(id)),
@@ -185,7 +189,7 @@ impl Master {
     }
 
     /// The key tool has changed keys: takes the change over at once and tells the bus.
-    pub fn keys_changed(self: &Rc<Self>, changes: &[(String, String)]) {
+    pub fn keys_changed(self: &Rc<Self>, changes: &[(String, String)], remains: Remains) {
         for (act, id) in changes {
             let mut data =
                 Map::from_iter([("act", Value::from(act)), ("id", Value::from(id)), ("result", Value::from(true))]);
@@ -197,7 +201,7 @@ impl Master {
             }
             self.fire("salt/key", data);
         }
-        self.reload_keys();
+        self.reload_keys_and(remains);
         for (_, id) in changes {
             self.waiting.decided(id);
         }
@@ -205,6 +209,11 @@ impl Master {
 
     /// Looks at the key folders, when they have changed, and ends the sessions of those that are not accepted any more.
     pub fn reload_keys(self: &Rc<Self>) {
+        let keeps = self.settings.opts.at("preserve_minion_cache").is_some_and(Value::truthy);
+        self.reload_keys_and(if keeps { Remains::Kept } else { Remains::Forgotten });
+    }
+
+    fn reload_keys_and(self: &Rc<Self>, remains: Remains) {
         let stamp = self.store.stamp();
         let snapshot = match self.store.snapshot() {
             Ok(snapshot) => snapshot,
@@ -224,12 +233,12 @@ impl Master {
         for id in new {
             self.waiting.decided(&id);
         }
-        self.revoke(&gone);
+        self.revoke(&gone, remains);
     }
 
     /// Ends what these minions have, at once: their sessions, connections and open jobs. The epoch that they know is never
     /// used again; the others get the next one with their next answer, without being asked.
-    fn revoke(self: &Rc<Self>, ids: &[Id]) {
+    fn revoke(self: &Rc<Self>, ids: &[Id], remains: Remains) {
         if ids.is_empty() {
             return;
         }
@@ -241,8 +250,10 @@ impl Master {
             }
             let ended = self.jobs.borrow_mut().key_gone(id, Instant::now());
             self.ended(ended);
-            self.minions.borrow_mut().remove(id);
-            self.database.forget_minion(id.to_string());
+            if remains == Remains::Forgotten {
+                self.minions.borrow_mut().remove(id);
+                self.database.forget_minion(id.to_string());
+            }
         }
         self.new_epoch();
         // As Salt tells it: whoever waits for it learns that what is published from now on is out of their reach.

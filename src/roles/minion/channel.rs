@@ -4,7 +4,7 @@
 //! the session moves along. A master that has forgotten the session causes one handshake, not a storm of them. Every
 //! change is one log line.
 
-use super::settings::Settings;
+use super::settings::{Place, Settings};
 use crate::keys::identity::KeyError;
 use crate::keys::{Identity, PublicKey};
 use crate::wire::cbor::{self, Bytes};
@@ -71,6 +71,7 @@ struct Numbered {
 pub struct Met {
     pub master: PublicKey,
     pub host: String,
+    pub port: u16,
     pub welcome: Welcome,
 }
 
@@ -199,7 +200,7 @@ impl Channel {
         let mut pause = Pause::new(self.settings.reconnect, self.settings.reconnect_max);
         loop {
             let host = self.settings.masters[turn % self.settings.masters.len()].clone();
-            match self.transport.connect(&host, self.settings.master_port).await {
+            match self.transport.connect(&host.host, host.port).await {
                 Ok(link) => match self.live_on(link, &host).await {
                     Served::Yes => pause.reset(),
                     Served::No => turn += 1,
@@ -213,8 +214,29 @@ impl Channel {
         }
     }
 
+    /// For a program that has one thing to say: uses the first master that is reached until its connection is gone; why
+    /// there is none, or no more.
+    pub async fn keep_once(self: &Rc<Self>) -> String {
+        let mut why = String::new();
+        for host in &self.settings.masters {
+            match self.transport.connect(&host.host, host.port).await {
+                Ok(link) => {
+                    self.live_on(link, host).await;
+                    return format!("the master {host} has closed the connection: {}", self.last_said());
+                }
+                Err(error) => why = format!("the master {host} is not reached: {error}"),
+            }
+        }
+        why
+    }
+
+    /// What was logged last.
+    pub fn last_said(&self) -> String {
+        self.last_said.borrow().clone()
+    }
+
     /// Uses a connection until it is gone.
-    async fn live_on(self: &Rc<Self>, link: Rc<dyn Link>, host: &str) -> Served {
+    async fn live_on(self: &Rc<Self>, link: Rc<dyn Link>, host: &Place) -> Served {
         self.links.set(self.links.get() + 1);
         let on = Numbered { link, number: self.links.get() };
         let mut served = Served::No;
@@ -273,7 +295,7 @@ impl Channel {
     }
 
     /// Shakes hands until there is a session. Nothing: the connection is of no use.
-    async fn shake_hands(&self, on: &Numbered, host: &str) -> Option<Up> {
+    async fn shake_hands(&self, on: &Numbered, host: &Place) -> Option<Up> {
         let link = &on.link;
         let mut wait = Pause::new(self.settings.acceptance_wait, self.settings.acceptance_wait_max);
         loop {
@@ -295,7 +317,7 @@ impl Channel {
                     }
                     self.say(log::Level::Info, format!("connected to the master {host} ({})", short(master)));
                     self.generation.set(self.generation.get() + 1);
-                    let news = Rc::new(Met { master, host: host.to_owned(), welcome });
+                    let news = Rc::new(Met { master, host: host.host.clone(), port: host.port, welcome });
                     let session = Rc::new(RefCell::new(session));
                     return Some(Up { link: Some(on.clone()), session, generation: self.generation.get(), news });
                 }
@@ -350,6 +372,7 @@ impl Channel {
             instance: self.instance,
             boot: self.boot,
             autosign: self.autosign_grains(),
+            purpose: self.settings.purpose,
         };
         let (claimed, m3) = known.claim(&self.identity, &claim);
         // An answer to a key that is not accepted comes after half a minute.
@@ -447,10 +470,11 @@ async fn answered(link: &Rc<dyn Link>, frame: Vec<u8>, patience: Duration) -> Re
     answer.and_then(Result::ok).ok_or(HandshakeError::Malformed("answer"))
 }
 
-fn waiting_for(reason: Reason, host: &str, fingerprint: &str) -> String {
+fn waiting_for(reason: Reason, host: &Place, fingerprint: &str) -> String {
     match reason {
         Reason::Pending => format!("the master {host} has not accepted this minion's key yet: {fingerprint}"),
         Reason::Rejected => format!("the master {host} has rejected this minion's key: {fingerprint}"),
+        Reason::Full => format!("the master {host} has as many minions as it may (max_minions)"),
         Reason::Duplicate => format!("another minion with the same key is connected to the master {host}"),
     }
 }

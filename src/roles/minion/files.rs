@@ -10,41 +10,47 @@ mod sink;
 
 use super::channel::{Channel, Met, PATIENCE, spread};
 use crate::exec::digest::HashType;
+use crate::exec::fileserver::cache::Cache;
 use crate::wire::cbor::{self, ByteString, Bytes};
 use crate::wire::frame::Notice;
 use crate::wire::link::{Link, LinkError, Transport};
 use crate::wire::message::{Answer, Ask, FileAnswer, FileAsk};
+use crate::wire::patience::within;
 use crate::wire::seal::hash;
 use async_io::Timer;
 use sink::Sink;
-use smol::future::FutureExt;
-use smol::lock::Mutex;
+use smol::lock::{Mutex, Semaphore};
 use smol::{LocalExecutor, Task};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Bytes of a part.
 const PART: u64 = 256 * 1024;
-/// Parts that are under way at once.
+/// Parts of one file that are under way at once.
 const WINDOW: usize = 8;
+/// Requests that are under way at once, for all files; the master closes a connection with more than 16.
+const AT_ONCE: usize = 12;
 /// A connection that nobody has used for so long is closed.
 const IDLE: Duration = Duration::from_secs(30);
 /// How often a file is begun anew that changes while it is fetched.
 const TRIES: usize = 8;
+/// How often what was given up is looked for.
+const TIDY: Duration = Duration::from_secs(3600);
 
 /// The way to the master's file server.
 pub struct FileChannel {
     executor: Rc<LocalExecutor<'static>>,
     channel: Rc<Channel>,
     transport: Rc<dyn Transport>,
-    port: u16,
+    cachedir: PathBuf,
     incoming: PathBuf,
     /// How long the master may say nothing before a request fails.
     patience: Duration,
     link: Mutex<Option<Rc<dyn Link>>>,
+    permits: Semaphore,
     used: Cell<Instant>,
     /// The parts of files that are being written.
     under_way: RefCell<HashSet<PathBuf>>,
@@ -71,7 +77,6 @@ impl FileChannel {
         executor: &Rc<LocalExecutor<'static>>,
         channel: Rc<Channel>,
         transport: Rc<dyn Transport>,
-        port: u16,
         cachedir: &Path,
         patience: Duration,
     ) -> Rc<FileChannel> {
@@ -79,10 +84,11 @@ impl FileChannel {
             executor: executor.clone(),
             channel,
             transport,
-            port,
+            cachedir: cachedir.to_owned(),
             incoming: cachedir.join("incoming"),
             patience,
             link: Mutex::new(None),
+            permits: Semaphore::new(AT_ONCE),
             used: Cell::new(Instant::now()),
             under_way: RefCell::default(),
         })
@@ -93,11 +99,9 @@ impl FileChannel {
         let plain = cbor::encode(&Ask::File(ask));
         let mut heard = Instant::now();
         loop {
-            let tried = self.try_ask(&plain).or(async {
-                Timer::after(PATIENCE.min(self.patience)).await;
-                Err(LinkError::Silent)
-            });
-            match tried.await {
+            let permit = self.permits.acquire().await;
+            let tried = within(PATIENCE.min(self.patience), self.try_ask(&plain)).await;
+            match tried.unwrap_or(Err(LinkError::Silent)) {
                 Ok(FileAnswer::Later) => heard = Instant::now(),
                 Ok(answer) => return Ok(answer),
                 Err(error @ LinkError::TooLong { .. }) => return Err(error.to_string()),
@@ -106,6 +110,7 @@ impl FileChannel {
                 }
                 Err(_) => {}
             }
+            drop(permit);
             Timer::after(Duration::from_millis(50 + spread(200))).await;
         }
     }
@@ -119,7 +124,7 @@ impl FileChannel {
         self.used.set(Instant::now());
         let (frame, number) = session.borrow_mut().request(plain);
         let replying = session.borrow().replying(number);
-        let reply = match link.request(frame).await {
+        let mut reply = match link.request(frame).await {
             Ok(reply) => reply,
             Err(error) => {
                 self.drop_link(&link).await;
@@ -131,7 +136,7 @@ impl FileChannel {
             // The channel finds that out by itself; to say it here would be a handshake for each part.
             return Err(LinkError::Broken);
         }
-        let answer = smol::unblock(move || cbor::decode(&replying.open(&reply)?).ok()).await;
+        let answer = smol::unblock(move || cbor::decode(replying.open_in_place(&mut reply)?).ok()).await;
         match answer {
             Some(Answer::File(answer)) => Ok(answer),
             Some(Answer::Refused(why)) => Ok(FileAnswer::Refused(why)),
@@ -148,13 +153,22 @@ impl FileChannel {
         if let Some(link) = place.as_ref() {
             return Ok(link.clone());
         }
-        let link = self.transport.connect(&met.host, self.port).await?;
+        let link = self.transport.connect(&met.host, met.port).await?;
         log::debug!("a connection for files to the master {}", met.host);
         *place = Some(link.clone());
         self.used.set(Instant::now());
         let this = self.clone();
         self.executor.spawn(async move { this.close_when_idle().await }).detach();
         Ok(link)
+    }
+
+    /// Removes what came in halfway and was given up, once in a while.
+    pub async fn tidy(self: Rc<Self>) {
+        loop {
+            let cache = Cache::at(self.cachedir.clone());
+            smol::unblock(move || cache.prune(SystemTime::now())).await;
+            Timer::after(TIDY).await;
+        }
     }
 
     async fn drop_link(&self, broken: &Rc<dyn Link>) {

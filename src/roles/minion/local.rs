@@ -1,7 +1,7 @@
 //! What programs on the minion's host ask its daemon, on `minion.ipc`: workers and `salt-call`, of the daemon's user
 //! alone.
 
-mod files;
+pub mod files;
 
 use super::Minion;
 use crate::exec::Fault;
@@ -12,21 +12,26 @@ use crate::wire::link::{Link, LinkError, Local, Peer, PipeId, Service};
 use crate::wire::message::{Event, FileAnswer, FileAsk};
 use crate::wire::nng::Connection;
 use crate::wire::value::Map;
+use files::{Asked, MasterFiles};
 use serde::{Deserialize, Serialize};
 use smol::channel::{Receiver, Sender, bounded};
-use smol::future::FutureExt;
+use smol::future::{FutureExt, poll_once};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a daemon that does not answer is waited for: it is started anew, and then goes on with a file.
+const RESTART: Duration = Duration::from_secs(30);
 
 /// Where the local socket of a minion is.
 pub fn path_in(sock_dir: &Path) -> PathBuf {
     sock_dir.join("minion.ipc")
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MinionAsk {
     /// An event for the master.
@@ -59,7 +64,20 @@ pub enum MinionAnswer {
 pub struct LocalDoor {
     minion: Rc<Minion>,
     /// Each connection, with what ends its requests when it closes: a job that was killed waits for no file.
-    open: RefCell<HashMap<PipeId, (Sender<()>, Receiver<()>)>>,
+    open: RefCell<HashMap<PipeId, Open>>,
+}
+
+/// A connection that is open; those who listen learn of its end when this is dropped.
+struct Open {
+    _until: Sender<()>,
+    closed: Receiver<()>,
+}
+
+impl Open {
+    fn begin() -> Open {
+        let (_until, closed) = bounded(1);
+        Open { _until, closed }
+    }
 }
 
 impl LocalDoor {
@@ -72,7 +90,7 @@ impl Service for LocalDoor {
     fn request(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
         let own = rustix::process::geteuid().as_raw();
         let minion = self.minion.clone();
-        let closed = self.open.borrow_mut().entry(from.pipe).or_insert_with(|| bounded(1)).1.clone();
+        let closed = self.open.borrow_mut().entry(from.pipe).or_insert_with(Open::begin).closed.clone();
         Box::pin(async move {
             if from.uid != Some(own) && from.uid != Some(0) {
                 return None;
@@ -97,12 +115,15 @@ impl Service for LocalDoor {
 }
 
 /// The way to the master through the daemon, for a worker or for `salt-call`.
-#[derive(Clone)]
-pub struct MinionSocket(PathBuf);
+pub struct MinionSocket {
+    path: PathBuf,
+    /// The connection, once there was one: a job may have thousands of questions.
+    kept: Mutex<Option<Connection>>,
+}
 
 impl MinionSocket {
     pub fn new(sock_dir: &Path) -> MinionSocket {
-        MinionSocket(path_in(sock_dir))
+        MinionSocket { path: path_in(sock_dir), kept: Mutex::default() }
     }
 
     /// Whether a daemon listens there. Blocks for no longer than the kernel takes to say so.
@@ -112,23 +133,53 @@ impl MinionSocket {
 
     /// Has the daemon do something; blocks.
     pub fn ask(&self, ask: &MinionAsk) -> Result<(), Fault> {
-        match self.answer(ask)? {
+        match self.try_answer(ask)?? {
             MinionAnswer::Done => Ok(()),
             other => Err(unexpected(other)),
         }
     }
 
-    /// Asks the daemon; blocks.
-    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
+    /// What the daemon answers; the outer fault is that it does not. Blocks.
+    fn try_answer(&self, ask: &MinionAsk) -> Result<Result<MinionAnswer, Fault>, Fault> {
         let failed = |error: LinkError| Fault::execution(format!("the minion daemon does not answer: {error}"));
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
         let answer = smol::block_on(async {
-            let daemon = Connection::local(&self.0, Duration::from_secs(5)).await?;
-            daemon.request(cbor::encode(ask)).await
+            let daemon = match kept {
+                // One that has closed meanwhile belongs to a daemon that was started anew.
+                Some(daemon) if poll_once(daemon.closed()).await.is_none() => daemon,
+                _ => Connection::local(&self.path, Duration::from_secs(5)).await?,
+            };
+            let answer = daemon.request(cbor::encode(ask)).await?;
+            *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(daemon);
+            Ok(answer)
         });
-        match cbor::decode(&answer.map_err(failed)?) {
+        Ok(match cbor::decode(&answer.map_err(failed)?) {
             Ok(MinionAnswer::Refused(why)) => Err(Fault::Execution(why)),
             Ok(answer) => Ok(answer),
             Err(malformed) => Err(Fault::Internal(malformed.to_string())),
+        })
+    }
+}
+
+impl Asked for &MinionSocket {
+    /// Asks again while the daemon is away: to ask for a file twice does no harm.
+    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
+        let mut away: Option<Instant> = None;
+        loop {
+            let begun = Instant::now();
+            match self.try_answer(ask) {
+                Ok(answer) => return answer,
+                Err(fault) => {
+                    // A daemon that has worked on it for a while was there until now.
+                    let since = *away.get_or_insert(begun);
+                    if begun.elapsed() > RESTART {
+                        away = None;
+                    } else if since.elapsed() > RESTART {
+                        return Err(fault);
+                    }
+                }
+            }
+            std::thread::sleep(Duration::from_millis(250));
         }
     }
 }
@@ -150,6 +201,6 @@ impl Master for MinionSocket {
     }
 
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
-        Ok(Box::new(self.clone()))
+        Ok(Box::new(MasterFiles(self)))
     }
 }

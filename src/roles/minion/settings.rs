@@ -1,5 +1,6 @@
 //! What a minion needs to know to start, taken from its configuration.
 
+use crate::wire::handshake::Purpose;
 use crate::wire::value::Map;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,9 +10,8 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct Settings {
     pub id: String,
-    /// Names or addresses, tried in turn.
-    pub masters: Vec<String>,
-    pub master_port: u16,
+    /// Tried in turn.
+    pub masters: Vec<Place>,
     pub pki_dir: PathBuf,
     pub cachedir: PathBuf,
     /// Where local programs reach this minion; nothing: nowhere.
@@ -34,9 +34,58 @@ pub struct Settings {
     pub auth_timeout: Duration,
     /// The longest random delay of a handshake after a master has forgotten the session.
     pub reauth_delay: Duration,
+    /// How many jobs may be worked on at the same time; nothing: any number.
+    pub jobs_at_once: Option<u32>,
+    /// What its sessions are for.
+    pub purpose: Purpose,
     /// How long the master may say nothing before a request for a file fails.
     pub file_patience: Duration,
     /// All options, defaults filled in.
     pub opts: Arc<Map>,
     pub grains: Arc<Map>,
+}
+
+/// Where a master is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// A name or an address.
+    pub host: String,
+    pub port: u16,
+}
+
+impl Place {
+    /// A place as the option `master` names it: with a port of its own (`name:4606`, `[::1]:4606`) or without.
+    pub fn read(text: &str, port: u16) -> Place {
+        let with_port = text.rsplit_once(':').filter(|(host, _)| host.ends_with(']') || !host.contains(':'));
+        match with_port.and_then(|(host, own)| Some((host, own.parse().ok()?))) {
+            Some((host, own)) => Place { host: host.to_owned(), port: own },
+            None => Place { host: text.to_owned(), port },
+        }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_master_may_have_a_port_of_its_own() {
+        for (text, host, port) in [
+            ("salt", "salt", 4506),
+            ("salt:1", "salt", 1),
+            ("10.0.0.1:44506", "10.0.0.1", 44506),
+            ("::1", "::1", 4506),
+            ("[::1]", "[::1]", 4506),
+            ("[::1]:7", "[::1]", 7),
+            ("salt:x", "salt:x", 4506),
+        ] {
+            assert_eq!(Place::read(text, 4506), Place { host: host.to_owned(), port }, "{text}");
+        }
+    }
 }

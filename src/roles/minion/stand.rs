@@ -16,6 +16,7 @@ use crate::wire::value::Map;
 use async_io::Timer;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A job that may be older than this is not run.
@@ -90,8 +91,9 @@ impl Minion {
             }
             let stand = {
                 let freshness = self.freshness.borrow();
+                let listens = self.listens.borrow().load(Ordering::Relaxed);
                 let taken = self.taken.borrow().iter().map(|jid| jid.to_string()).collect();
-                Stand { epoch: freshness.epoch(), seq: freshness.seen(), taken, first, returns }
+                Stand { epoch: freshness.epoch(), seq: freshness.seen(), taken, first, listens, returns }
             };
             let asked = boot_time();
             let answer = self.channel.ask_unbounded(&Ask::Stand(stand)).await;
@@ -143,6 +145,7 @@ impl Minion {
                     continue;
                 }
             };
+            *self.listens.borrow_mut() = subscription.is_connected();
             loop {
                 // Another session may be with another master.
                 match within(Duration::from_secs(60), subscription.next()).await {

@@ -2,7 +2,7 @@
 
 use super::Minion;
 use super::channel::spread;
-use super::settings::Settings;
+use super::settings::{Place, Settings};
 use super::supervisor::supervise;
 use crate::exec::grains;
 use crate::exec::host::Machine;
@@ -11,9 +11,10 @@ use crate::roles::cli::salt_daemon::MINION;
 use crate::roles::config::{Config, MinionOptions, Role};
 use crate::roles::daemon::launch::Stage;
 use crate::roles::daemon::{self, End, Failure, Life, Start};
+use crate::wire::handshake::Purpose;
 use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
-use crate::wire::value::Value;
+use crate::wire::value::{Map, Value};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +39,8 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
     if start.origin.stage != Stage::Supervised && !alone {
         return supervise(start, life, options.random_reauth_delay);
     }
-    let settings = prepare(&config, &options);
+    check_master_type(&config, &options)?;
+    let settings = prepare(&config, &options, grains::collect(&Machine, &config.opts));
     let transport = Rc::new(transport(&options));
     let end = daemon::serve(life, |executor| {
         let running = Minion::start(executor, settings, transport)?;
@@ -49,7 +51,8 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
     end
 }
 
-fn prepare(config: &Config, options: &MinionOptions) -> Settings {
+/// What the parts of a minion need of its configuration.
+pub fn prepare(config: &Config, options: &MinionOptions, grains: Map) -> Settings {
     let common = &options.common;
     let set = |option: &str| config.origins.contains_key(option);
     // Salt waits up to `recon_max` more where this is on, which is the default. Here every pause has a random part
@@ -64,8 +67,8 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
     };
     Settings {
         id: common.id.clone(),
-        masters: options.masters.clone(),
-        master_port: options.master_port,
+        masters: masters(config, options),
+        jobs_at_once: options.process_count_max,
         pki_dir: common.pki_dir.clone(),
         cachedir: common.cachedir.clone(),
         sock_dir: Some(common.sock_dir.clone()),
@@ -79,14 +82,41 @@ fn prepare(config: &Config, options: &MinionOptions) -> Settings {
         max_event_size: common.max_event_size,
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
         reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
+        purpose: Purpose::Jobs,
         file_patience: Duration::from_secs(number("request_channel_timeout", 60))
             * u32::try_from(number("request_channel_tries", 3)).unwrap_or(1),
         opts: Arc::new(config.opts.clone()),
-        grains: Arc::new(grains::collect(&Machine, &config.opts)),
+        grains: Arc::new(grains),
     }
 }
 
-fn transport(options: &MinionOptions) -> Tcp {
+/// The masters, in the order in which they are tried.
+fn masters(config: &Config, options: &MinionOptions) -> Vec<Place> {
+    let mut masters: Vec<Place> = options.masters.iter().map(|text| Place::read(text, options.master_port)).collect();
+    if config.truth("random_master") || config.truth("master_shuffle") {
+        masters.sort_by_cached_key(|_| spread(u64::MAX));
+    }
+    masters
+}
+
+/// Whether the list of masters is used in a way that is here.
+fn check_master_type(config: &Config, options: &MinionOptions) -> Result<(), Failure> {
+    match options.master_type.as_str() {
+        "str" | "standard" | "failover" | "distributed" => {}
+        other @ ("disable" | "func") => {
+            let message = format!("master_type: {other} is not part of this version");
+            return Err(Failure::new(Exit::Unavailable, message));
+        }
+        _ => return Err(config.fault("master_type", "wants str, failover, distributed, disable or func").into()),
+    }
+    if options.masters.len() > 1 && options.master_type == "str" {
+        log::warn!("of several masters this version is connected to one at a time, as with master_type: failover");
+    }
+    Ok(())
+}
+
+/// How a minion reaches its master.
+pub fn transport(options: &MinionOptions) -> Tcp {
     let common = &options.common;
     Tcp {
         patience: options.auth_timeout.clamp(Duration::from_secs(1), CONNECT_TIME),
@@ -108,7 +138,21 @@ mod tests {
         let text = format!("id: web1\nmaster: 127.0.0.1\n{lines}");
         let config = Config::from_text(Role::Minion, &text, Path::new("/etc/salt/minion")).unwrap();
         let options = config.minion().unwrap();
-        (prepare(&config, &options), transport(&options))
+        (prepare(&config, &options, Map::new()), transport(&options))
+    }
+
+    #[test]
+    fn a_use_of_masters_that_is_not_there_is_refused() {
+        let checked = |lines: &str| {
+            let text = format!("id: web1\nmaster: [a, b]\n{lines}");
+            let config = Config::from_text(Role::Minion, &text, Path::new("/etc/salt/minion")).unwrap();
+            check_master_type(&config, &config.minion().unwrap()).map_err(|failure| failure.exit)
+        };
+        assert_eq!(checked("master_type: failover"), Ok(()));
+        assert_eq!(checked("master_type: func"), Err(Exit::Unavailable));
+        assert_eq!(checked("master_type: two"), Err(Exit::Configuration));
+        let (settings, _) = prepared("random_master: True\nmaster_port: 7");
+        assert_eq!(settings.masters, [Place { host: "127.0.0.1".to_owned(), port: 7 }]);
     }
 
     #[test]

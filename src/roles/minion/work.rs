@@ -13,7 +13,7 @@ use crate::wire::link::LinkError;
 use crate::wire::message::{Answer, Ask, Job, Return};
 use crate::wire::patience::within;
 use crate::wire::seal::hash;
-use crate::wire::value::Value;
+use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -49,6 +49,7 @@ impl Minion {
             return;
         }
         if is_inline {
+            self.tell_job_start(&job);
             return self.work_in_place(jid, job, came);
         }
         let lock = match self.jobs.take(&self.describe(&jid, &job)) {
@@ -69,8 +70,29 @@ impl Minion {
                 return self.executor.spawn(self.clone().deliver(jid, ret)).detach();
             }
         };
+        self.tell_job_start(&job);
         self.taken.borrow_mut().insert(jid.clone());
         self.executor.spawn(self.clone().work(jid, job, lock)).detach();
+    }
+
+    /// Where the job asks for it (`--start-event`), tells that it begins.
+    fn tell_job_start(&self, job: &Job) {
+        if !job.extra.at("start_event").is_some_and(Value::truthy) {
+            return;
+        }
+        let mut data = Map::from_iter([
+            ("id", Value::from(&self.id)),
+            ("jid", Value::from(&job.jid)),
+            ("fun", job.fun.clone()),
+            ("tgt", job.tgt.clone()),
+            ("tgt_type", Value::from(&job.tgt_type)),
+            ("user", Value::from(&job.user)),
+        ]);
+        if let Some(metadata) = &job.metadata {
+            data.insert("metadata", metadata.clone());
+        }
+        let event = Map::from_iter([("data", Value::from(data)), ("pretag", Value::Null)]);
+        self.fire(&format!("salt/job/{}/start/{}", job.jid, self.id), event);
     }
 
     /// What is written down of a job before it begins.
@@ -148,6 +170,10 @@ impl Minion {
     }
 
     async fn work(self: Rc<Self>, jid: Jid, job: Job, lock: Lock) {
+        let place = match &self.places {
+            Some(places) => Some(places.acquire().await),
+            None => None,
+        };
         let (background, jobs, of) = (self.background.borrow().clone(), self.jobs.clone(), jid.clone());
         let (started, job) = smol::unblock(move || {
             let started = worker::start(&background, &job, &lock);
@@ -175,6 +201,7 @@ impl Minion {
                 ret
             }
         };
+        drop(place);
         self.deliver(jid, ret).await;
     }
 

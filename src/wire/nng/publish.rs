@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A pub0 socket. Sending happens in order on a thread of its own and never holds the caller up.
 pub struct Publisher {
@@ -91,6 +91,7 @@ impl Drop for Publisher {
 pub struct Subscriber {
     socket: Socket,
     operation: Operation,
+    connected: Arc<AtomicBool>,
 }
 
 impl Subscriber {
@@ -103,8 +104,17 @@ impl Subscriber {
         raise_limit(&socket, url)?;
         socket.set_opt::<Subscribe>(Vec::new()).map_err(unreachable)?;
         socket.set_opt::<RecvBufferSize>(1024).map_err(unreachable)?;
+        let connected = Arc::new(AtomicBool::new(false));
+        let known = connected.clone();
+        socket
+            .pipe_notify(move |_, event| match event {
+                PipeEvent::AddPost => known.store(true, Ordering::Relaxed),
+                PipeEvent::RemovePost => known.store(false, Ordering::Relaxed),
+                _ => {}
+            })
+            .map_err(unreachable)?;
         start_dialer(&socket, url, keepalive, Dial::Again)?;
-        Ok(Subscriber { socket, operation: Operation::new().map_err(unreachable)? })
+        Ok(Subscriber { socket, operation: Operation::new().map_err(unreachable)?, connected })
     }
 }
 
@@ -114,5 +124,9 @@ impl Subscription for Subscriber {
             let message = self.operation.receive_from(&self.socket).await.map_err(broken)?;
             Ok(message.as_slice().to_vec())
         })
+    }
+
+    fn is_connected(&self) -> Arc<AtomicBool> {
+        self.connected.clone()
     }
 }

@@ -8,10 +8,11 @@ use nng::{Context, Error, Message, Pipe, PipeEvent, Protocol, Socket};
 use smol::LocalExecutor;
 use smol::channel::{Receiver, unbounded};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::collections::{HashMap, HashSet};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -35,6 +36,7 @@ struct Inner {
     executor: Rc<LocalExecutor<'static>>,
     service: Rc<dyn Service>,
     pipes: Pipes,
+    admission: Arc<Admission>,
     /// Contexts that wait for a request.
     idle: Cell<usize>,
     /// Requests under way, a connection.
@@ -51,6 +53,32 @@ enum Reach {
 /// What is known of each open connection. Written by NNG's threads before a request of it can be received.
 #[derive(Clone, Default)]
 struct Pipes(Arc<Mutex<HashMap<PipeId, (Pipe, Peer)>>>);
+
+/// Who may connect. Asked on NNG's threads, so that a connection that is turned away costs no other thread anything.
+struct Admission {
+    /// How many more connections are taken; below nothing for those that were not.
+    left: AtomicIsize,
+    known: Mutex<HashSet<IpAddr>>,
+}
+
+/// Addresses that are known, at most; then they are learnt anew.
+const KNOWN: usize = 100_000;
+
+impl Default for Admission {
+    fn default() -> Admission {
+        Admission { left: AtomicIsize::new(isize::MAX), known: Mutex::default() }
+    }
+}
+
+impl Admission {
+    fn takes(&self, address: Option<IpAddr>) -> bool {
+        self.left.fetch_sub(1, Ordering::Relaxed) > 0 || address.is_some_and(|address| self.lock().contains(&address))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<IpAddr>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 enum PipeNews {
     Opened(Peer),
@@ -92,13 +120,15 @@ impl Server {
     ) -> Result<Server, LinkError> {
         let socket = socket(Protocol::Rep0)?;
         let pipes = Pipes::default();
-        let news = watch_pipes(&socket, &pipes)?;
+        let admission = Arc::default();
+        let news = watch_pipes(&socket, &pipes, &admission)?;
         let inner = Rc::new(Inner {
             socket,
             reach: if url.starts_with("ipc://") { Reach::Local } else { Reach::Network },
             executor: executor.clone(),
             service,
             pipes,
+            admission,
             idle: Cell::new(0),
             busy: RefCell::default(),
         });
@@ -114,6 +144,20 @@ impl Server {
 impl Doors for Server {
     fn close(&self, pipe: PipeId) {
         self.inner.pipes.close(pipe);
+    }
+
+    fn admit(&self, connections: usize) {
+        self.inner.admission.left.store(isize::try_from(connections).unwrap_or(isize::MAX), Ordering::Relaxed);
+    }
+
+    fn know(&self, address: IpAddr) {
+        let mut known = self.inner.admission.lock();
+        if known.len() >= KNOWN {
+            known.clear();
+        }
+        if !address.is_loopback() {
+            known.insert(address);
+        }
     }
 
     fn is_open(&self, pipe: PipeId) -> bool {
@@ -251,21 +295,24 @@ impl Pipes {
 }
 
 /// Keeps `pipes` up to date from NNG's threads and passes the news on.
-fn watch_pipes(socket: &Socket, pipes: &Pipes) -> Result<Receiver<PipeNews>, LinkError> {
+fn watch_pipes(socket: &Socket, pipes: &Pipes, admission: &Arc<Admission>) -> Result<Receiver<PipeNews>, LinkError> {
     let (sender, news) = unbounded();
-    let pipes = pipes.clone();
+    let (pipes, admission) = (pipes.clone(), admission.clone());
     socket
         .pipe_notify(move |pipe, event| {
             let id = pipe_id(pipe);
             match event {
                 // Before it is added: a request of it may be received before AddPost is told.
                 PipeEvent::AddPre => {
-                    let peer = Peer { pipe: id, address: remote_address(pipe), uid: peer_uid(pipe) };
+                    let address = remote_address(pipe);
+                    if !admission.takes(address) {
+                        return pipe.close();
+                    }
+                    let peer = Peer { pipe: id, address, uid: peer_uid(pipe) };
                     pipes.lock().insert(id, (pipe, peer));
                     let _ = sender.try_send(PipeNews::Opened(peer));
                 }
-                PipeEvent::RemovePost => {
-                    pipes.lock().remove(&id);
+                PipeEvent::RemovePost if pipes.lock().remove(&id).is_some() => {
                     let _ = sender.try_send(PipeNews::Closed(id));
                 }
                 _ => {}

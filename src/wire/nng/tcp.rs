@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// Connections over TCP.
+#[derive(Clone)]
 pub struct Tcp {
     /// How long a connection may take to be made.
     pub patience: Duration,

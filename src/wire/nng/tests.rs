@@ -1,7 +1,7 @@
 //! The promises of `wire/link.rs`, kept over local sockets.
 
 use super::super::frame::FRAME_LIMIT;
-use super::super::link::{Link, LinkError, Local, Peer, PipeId, Service};
+use super::super::link::{Doors, Link, LinkError, Local, Peer, PipeId, Service};
 use super::server::PER_LOCAL_PIPE;
 use super::*;
 use async_io::Timer;
@@ -53,6 +53,25 @@ fn strangers_that_come_and_go_do_not_stop_a_listener() {
         assert_eq!(connection.request(b"hello".to_vec()).await, Ok(b"hello".to_vec()));
         assert!(start.elapsed() < Duration::from_secs(2), "each of them made the listener pause");
         drop(server);
+    });
+    let _ = std::fs::remove_file(&path);
+}
+
+#[test]
+fn who_is_too_many_is_turned_away_and_whoever_is_in_stays() {
+    let path = socket_path("too-many");
+    with_executor(async |executor| {
+        let server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
+        server.admit(1);
+        let patience = Duration::from_secs(5);
+        let first = Connection::local(&path, patience).await.unwrap();
+        if let Ok(second) = Connection::local(&path, patience).await {
+            assert_eq!(second.request(b"hello".to_vec()).await, Err(LinkError::Broken));
+        }
+        assert_eq!(first.request(b"hello".to_vec()).await, Ok(b"hello".to_vec()));
+        server.admit(1);
+        let third = Connection::local(&path, patience).await.unwrap();
+        assert_eq!(third.request(b"hello".to_vec()).await, Ok(b"hello".to_vec()));
     });
     let _ = std::fs::remove_file(&path);
 }

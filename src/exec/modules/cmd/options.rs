@@ -2,9 +2,10 @@
 
 use super::login;
 use super::words;
+use crate::exec::fileserver::client::saltenv;
 use crate::exec::host::{Choice, Command, Finished, User};
 use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault};
+use crate::exec::{Ctx, Fault, templates};
 use crate::record;
 use crate::wire::record::{Info, Keywords};
 use crate::wire::value::{Map, Value};
@@ -35,7 +36,7 @@ record! {
         env: Option<Map> = (),
         /// Begin with an empty environment.
         clean_env: bool = false,
-        /// A template engine for the line.
+        /// An engine that resolves markup in the line and the folder: jinja.
         template: Option<String> = (),
         /// Cut blanks from the end of the output.
         rstrip: bool = true,
@@ -55,7 +56,7 @@ record! {
         reset_system_locale: bool = true,
         /// Do not count an exit code as a failure.
         ignore_retcode: bool = false,
-        /// Taken, not used here: the environment of files.
+        /// The environment of files, for the template and for scripts.
         saltenv: Option<String> = (),
         /// Taken, not used: there is no pseudo terminal.
         use_vt: bool = false,
@@ -117,6 +118,9 @@ impl Output {
 impl Options {
     /// Runs the command.
     pub fn execute(&self, ctx: &Ctx, errors: Errors) -> Result<Output, Fault> {
+        if self.template.as_deref().is_some_and(|engine| !engine.is_empty()) {
+            return self.rendered(ctx)?.execute(ctx, errors);
+        }
         if self.is_published() {
             self.check_permitted(ctx)?;
         }
@@ -184,10 +188,29 @@ impl Options {
         }
     }
 
-    fn command(&self, ctx: &Ctx, errors: Errors) -> Result<Command, Fault> {
-        if self.template.is_some() {
-            return Err(Fault::invocation("this version has no templates for command lines: leave out 'template'"));
+    /// With the markup in its line and folder resolved.
+    fn rendered(&self, ctx: &Ctx) -> Result<Options, Fault> {
+        let engine = self.template.as_deref().unwrap_or_default();
+        if !templates::ENGINES.contains(&engine) {
+            let message = format!("Attempted to render file paths with unavailable engine {engine}");
+            return Err(Fault::execution(message));
         }
+        let saltenv = saltenv(ctx, self.saltenv.as_deref());
+        let render = |text: &str| {
+            templates::render(ctx, "the command line", text, &saltenv, Map::new())
+                .map_err(|fault| Fault::execution(format!("Failed to execute cmd with error: {fault}")))
+        };
+        let cmd = match &self.cmd {
+            Value::List(words) => Value::List(
+                words.iter().map(|word| render(&word.to_text()).map(Value::from)).collect::<Result<_, _>>()?,
+            ),
+            line => render(&line.to_text())?.into(),
+        };
+        let cwd = self.cwd.as_deref().map(render).transpose()?;
+        Ok(Options { cmd, cwd, template: None, ..self.clone() })
+    }
+
+    fn command(&self, ctx: &Ctx, errors: Errors) -> Result<Command, Fault> {
         let user = self.user(ctx)?;
         let group = self.group_number(ctx)?;
         Ok(Command {

@@ -1,13 +1,15 @@
 //! `cmd.script`, `cmd.exec_code` and their kin: a program that first has to become a file.
 
 use super::options::{Errors, Options, Output};
-use crate::exec::fileserver::client::{self, FileClient, Wanted};
+use crate::exec::fileserver::client::{FileClient, Wanted, saltenv};
 use crate::exec::host::Attributes;
 use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, Returned, random, templates};
+use crate::exec::random;
+use crate::exec::{Ctx, Fault, Reply, Returned, templates};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords, Record};
 use crate::wire::value::{Map, Value};
+use std::io;
 use std::path::{Path, PathBuf};
 
 record! {
@@ -15,13 +17,14 @@ record! {
     ///
     /// The script is copied beside where it runs, readable by its user alone, and removed afterwards.
     ///
-    ///   salt '*' cmd.script /root/setup.sh 'one "two three"'
+    ///   salt '*' cmd.script salt://scripts/setup.sh 'one "two three"'
+    ///   salt '*' cmd.script /root/setup.sh template=jinja
     pub struct Script {
-        /// Where the script is: `salt://`, `https://`, or a path on the minion.
+        /// Where the script is: salt://, http://, https:// or a path on the minion.
         source: String,
         /// Its arguments: a line that is split into words, or a list.
         args: Value = (),
-        /// Options of cmd.run_all.
+        /// Options of cmd.run_all. With `template` the script is rendered first, and sees these too.
         kwargs: Keywords,
     }
 }
@@ -31,7 +34,7 @@ record! {
     ///
     ///   salt '*' cmd.script_retcode /root/check.sh
     pub struct ScriptRetcode {
-        /// Where the script is: `salt://`, `https://`, or a path on the minion.
+        /// Where the script is: salt://, http://, https:// or a path on the minion.
         source: String,
         /// Its arguments: a line that is split into words, or a list.
         args: Value = (),
@@ -78,15 +81,19 @@ record! {
 
 impl Run for Script {
     fn run(self, ctx: &Ctx) -> Reply {
-        let (output, retcode) = script(ctx, &self.source, &self.args, self.kwargs.0)?;
-        Ok(Returned::from(output.shown()).with_retcode(retcode))
+        Ok(match script(ctx, &self.source, &self.args, self.kwargs.0)? {
+            Some((output, retcode)) => Returned::from(output.shown()).with_retcode(retcode),
+            None => missing(),
+        })
     }
 }
 
 impl Run for ScriptRetcode {
     fn run(self, ctx: &Ctx) -> Reply {
-        let (output, retcode) = script(ctx, &self.source, &self.args, self.kwargs.0)?;
-        Ok(Returned::from(output.retcode).with_retcode(retcode))
+        Ok(match script(ctx, &self.source, &self.args, self.kwargs.0)? {
+            Some((output, retcode)) => Returned::from(output.retcode).with_retcode(retcode),
+            None => Returned::from(1).with_retcode(1),
+        })
     }
 }
 
@@ -104,32 +111,63 @@ impl Run for ExecCodeAll {
     }
 }
 
-fn script(ctx: &Ctx, source: &str, args: &Value, mut keywords: Map) -> Result<(Output, i32), Fault> {
-    let saltenv = client::saltenv(ctx, keywords.at("saltenv").and_then(Value::as_str));
-    let files = FileClient::new(ctx);
-    let Some(path) = files.cache_file(source, &saltenv, &Wanted::default())? else {
-        return Err(Fault::execution(format!("Unable to cache script {source} from saltenv '{saltenv}'")));
+/// Nothing where there is no such script.
+fn script(ctx: &Ctx, source: &str, args: &Value, mut keywords: Map) -> Result<Option<(Output, i32)>, Fault> {
+    let saltenv = saltenv(ctx, keywords.str_at("saltenv"));
+    let Some(path) = FileClient::new(ctx).cache_file(source, &saltenv, &Wanted::default())? else {
+        return Ok(None);
     };
-    let mut text =
-        ctx.host.read(Path::new(&path)).map_err(|error| Fault::execution(format!("cannot read {path}: {error}")))?;
+    let text = match ctx.host.read(Path::new(&path)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Fault::execution(format!("cannot read {path}: {error}"))),
+    };
+    let text = match keywords.remove("template").filter(Value::truthy) {
+        Some(engine) => rendered(ctx, source, text, &engine.to_text(), &saltenv, &keywords)?.into_bytes(),
+        None => text,
+    };
     let args = match args {
         Value::Str(line) => super::words::split(line)
             .map_err(|reason| Fault::invocation(format!("the arguments cannot be split into words: {reason}")))?,
         other => words_of(other),
     };
-    let context = keywords.remove("context").and_then(|context| context.as_map().cloned()).unwrap_or_default();
-    match keywords.remove("template").filter(Value::truthy).map(|engine| engine.to_text()) {
-        None => {}
-        Some(engine) if templates::ENGINES.contains(&engine.as_str()) => {
-            let source =
-                String::from_utf8(text).map_err(|_| Fault::execution(format!("{path} is not text in UTF-8")))?;
-            text = templates::render(ctx, &path, &source, &saltenv, context)?.into_bytes();
-        }
-        Some(engine) => {
-            return Err(Fault::invocation(format!("template: this version has no engine '{engine}', only jinja")));
+    // What a template may want to see is no option of a command.
+    keywords.retain(|name, _| !matches!(name.as_str(), Some("pillar" | "pillarenv" | "context" | "defaults")));
+    run_file(ctx, None, &text, args, keywords).map(Some)
+}
+
+fn rendered(
+    ctx: &Ctx,
+    source: &str,
+    text: Vec<u8>,
+    engine: &str,
+    saltenv: &str,
+    keywords: &Map,
+) -> Result<String, Fault> {
+    if !templates::ENGINES.contains(&engine) {
+        return Err(Fault::execution(format!("Attempted to render template with unavailable engine {engine}")));
+    }
+    let text = String::from_utf8(text).map_err(|_| Fault::execution(format!("{source} is not text in UTF-8")))?;
+    let mut more = keywords.clone();
+    more.retain(|name, _| name.as_str().is_none_or(|name| !name.starts_with("__pub_")));
+    for name in ["defaults", "context"] {
+        if let Some(Value::Map(values)) = keywords.at(name) {
+            more.extend(values.clone());
         }
     }
-    run_file(ctx, None, &text, args, keywords)
+    templates::render(ctx, source, &text, saltenv, more)
+}
+
+/// What Salt answers where a script cannot be had.
+fn missing() -> Returned {
+    let answer = Map::from_iter([
+        ("pid", Value::from(0)),
+        ("retcode", 1.into()),
+        ("stdout", "".into()),
+        ("stderr", "".into()),
+        ("cache_error", true.into()),
+    ]);
+    Returned::from(answer).with_retcode(1)
 }
 
 fn code(

@@ -148,9 +148,27 @@ fn scripts_and_code_run_from_a_private_file_that_does_not_stay() {
     let (file, argument) = stdout.split_once(' ').unwrap();
     assert_eq!(argument, "x");
     assert!(!Path::new(file).exists());
-    let fault = published("cmd.script", Arguments::positional(["salt://x.sh"])).unwrap_err();
-    assert!(fault.to_string().contains("no master"), "{fault}");
-    assert!(published("cmd.script", Arguments::positional(["/no/such.sh"])).is_err());
+    let absent = published("cmd.script", Arguments::positional(["/no/such.sh"])).unwrap();
+    assert_eq!((absent.value.at("cache_error"), absent.retcode), (Some(&true.into()), 1));
+    assert!(published("cmd.script", Arguments::positional(["salt://x.sh"])).is_err(), "there is no master");
+}
+
+#[test]
+fn scripts_come_from_the_file_server_and_lines_and_scripts_are_rendered() {
+    let folder = crate::exec::host::fake::Folder::new();
+    std::fs::write(folder.path().join("s.sh"), "#!/bin/sh\necho {{ grains.os }} $1\n").unwrap();
+    let here = Value::from(folder.path().display().to_string());
+    let roots = Map::from_iter([("base", Value::List(vec![here.clone()]))]);
+    let opts = Map::from_iter([("file_client", "local".into()), ("file_roots", roots.into()), ("cachedir", here)]);
+    let world = World { opts, grains: Map::from_iter([("os", "Linux")]), ..World::new() };
+    let ctx = world.ctx_on(&Machine, &NoMaster);
+    let run = |fun: &str, arguments: Arguments| call(&ctx, fun, arguments).unwrap().value;
+    let script = Arguments::positional(["salt://s.sh", "one"]).with("template", "jinja");
+    assert_eq!(run("cmd.script", script).at("stdout"), Some(&"Linux one".into()));
+    let absent = run("cmd.script", Arguments::positional(["salt://none.sh"]));
+    assert_eq!(absent.at("cache_error"), Some(&true.into()));
+    let line = Arguments::positional(["echo {{ grains.os }} {{ saltenv }}"]).with("template", "jinja");
+    assert_eq!(run("cmd.run", line), "Linux base".into());
 }
 
 #[test]

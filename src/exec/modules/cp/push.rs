@@ -97,7 +97,8 @@ fn send(ctx: &Ctx, path: &str, keep_links: bool, upload: Option<&str>) -> Result
     let Some(names) = steps(upload).filter(|_| path.is_file()) else {
         return Ok(None);
     };
-    Ok(ctx.files()?.push(&path, &names)?.then_some(path))
+    // To the master, wherever this node has its own files from.
+    Ok(ctx.master.files()?.push(&path, &names)?.then_some(path))
 }
 
 /// Where an absolute path leads, with its links resolved.

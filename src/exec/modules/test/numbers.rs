@@ -51,15 +51,24 @@ impl Run for Collatz {
             return Err(Fault::invocation("the sequence begins with a number from 1"));
         }
         let begin = ctx.host.now();
-        let one = BigInt::from(1);
-        let mut number = BigInt::from(self.start);
         let mut steps = Vec::new();
-        while number != one {
+        // Whole until it is halved for the first time: Python's division gives a float.
+        let mut whole = i128::from(self.start);
+        if whole % 2 != 0 && whole != 1 {
+            steps.push(Value::from_big(whole.into()));
+            whole = whole * 3 + 1;
+        }
+        let mut number = whole as f64;
+        if whole != 1 {
+            steps.push(Value::from_big(whole.into()));
+            number /= 2.0;
+        }
+        while number != 1.0 {
             if ctx.is_cancelled() {
                 return Err(Fault::Cancelled);
             }
-            steps.push(Value::from_big(number.clone()));
-            number = if number.bit(0) { number * 3 + 1 } else { number / 2 };
+            steps.push(Value::Float(number));
+            number = if number % 2.0 == 0.0 { number / 2.0 } else { number * 3.0 + 1.0 };
         }
         Ok(Value::List(vec![steps.into(), seconds(ctx, begin)]).into())
     }

@@ -18,7 +18,8 @@ pub const COMMON: Section = Section {
 pub const MASTER: Section = Section {
     title: "Access",
     options: &[
-        Opt::truth("client_acl_verify", true, "Take the access rules from the master, not from the client."),
+        Opt::truth("client_acl_verify", true, "Take the access rules from the master, not from the client.")
+            .without_effect("the master applies its own rules, always"),
         Opt::truth("sudo_acl", false, "Apply `publisher_acl` to users of sudo too."),
         Opt::truth("permissive_acl", false, "Allow what no rule names.")
             .without_effect("what no rule names is refused"),

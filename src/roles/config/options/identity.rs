@@ -87,7 +87,7 @@ pub const MASTER: Section = Section {
             ),
         Opt::integer("auth_mode", 1, "How minions prove who they are.")
             .without_effect("there is one transport, and it authenticates both ends"),
-        Opt::integer("max_minions", 0, "Keys that may be accepted at the same time; 0 is no limit."),
+        Opt::integer("max_minions", 0, "Minions that may be connected at the same time; 0 is no limit."),
         Opt::truth("auth_events", true, "Fire an event at every handshake."),
         Opt::list("auth_events_autosign_grains", &[], "Grains shown in the events of handshakes.").or(Default::Null),
         Opt::truth("auth_events_pend_autosign_grains", false, "Show the grains in the events of keys that wait."),
@@ -104,7 +104,8 @@ pub const MINION: Section = Section {
         Opt::text("master_finger", "", "Fingerprint that the master's key must have."),
         Opt::text("syndic_finger", "", "Fingerprint that the key of the master behind a syndic must have."),
         Opt::truth("verify_master_pubkey_sign", false, "Demand that the master's key is signed."),
-        Opt::truth("always_verify_signature", false, "Check the signature of the master's key at every connection."),
+        Opt::truth("always_verify_signature", false, "Check the signature of the master's key at every connection.")
+            .without_effect("the master proves at every handshake that it holds its key"),
         SIGN_PUB_MESSAGES,
         Opt::truth("minion_sign_messages", false, "Sign what the minion sends.")
             .without_effect("everything is authenticated in any case"),
@@ -118,16 +119,20 @@ pub const MINION: Section = Section {
             0,
             "Seconds that `acceptance_wait_time` grows to; 0: it stays the same.",
         ),
-        Opt::truth("rejected_retry", false, "Ask again after a rejection too, rather than end."),
+        Opt::truth("rejected_retry", false, "Ask again after a rejection too, rather than end.")
+            .without_effect("a minion asks its masters for as long as it runs"),
         Opt::seconds(
             "random_reauth_delay",
             10,
             "Up to so many seconds are waited before the minion authenticates again.",
         ),
         Opt::seconds("auth_timeout", 5, "Seconds that the master has for an answer in the handshake."),
-        Opt::integer("auth_tries", 7, "Tries of the handshake before it is given up."),
-        Opt::integer("auth_retries", 0, "Rounds of `auth_tries`."),
-        Opt::truth("auth_safemode", false, "Wait instead of ending when the master cannot be authenticated."),
+        Opt::integer("auth_tries", 7, "Tries of the handshake before it is given up.")
+            .without_effect("a minion asks its masters for as long as it runs"),
+        Opt::integer("auth_retries", 0, "Rounds of `auth_tries`.")
+            .without_effect("a minion asks its masters for as long as it runs"),
+        Opt::truth("auth_safemode", false, "Wait instead of ending when the master cannot be authenticated.")
+            .without_effect("a minion asks its masters for as long as it runs"),
         Opt::seconds("recon_default", 1000, "Milliseconds until a lost connection is made anew, at first."),
         Opt::seconds("recon_max", 10_000, "Milliseconds that are added to `recon_default` at most."),
         Opt::truth(
@@ -139,12 +144,14 @@ pub const MINION: Section = Section {
             "return_retry_timer",
             5,
             "Seconds until a return that was not acknowledged is sent again, at least.",
-        ),
+        )
+        .without_effect("a return is kept and sent until it is acknowledged"),
         Opt::seconds(
             "return_retry_timer_max",
             10,
             "Seconds until a return that was not acknowledged is sent again, at most.",
-        ),
+        )
+        .without_effect("a return is kept and sent until it is acknowledged"),
         Opt::integer("return_retry_tries", 3, "How often a return is sent.")
             .without_effect("a return is kept and sent until it is acknowledged"),
     ],

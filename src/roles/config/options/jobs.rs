@@ -12,7 +12,8 @@ pub const COMMON: Section = Section {
     title: "Jobs and events",
     options: &[
         Opt::text("ext_job_cache", "", "Returner that minions send returns to themselves."),
-        Opt::truth("unique_jid", false, "Put the process number into job numbers."),
+        Opt::truth("unique_jid", false, "Put the process number into job numbers.")
+            .without_effect("jids are unique: the master makes one after the other"),
         Opt::any("return", Default::Null, "Returner that gets every return, beside the master."),
         Opt::text(
             "event_match_type",
@@ -39,14 +40,19 @@ pub const MASTER: Section = Section {
     title: "Jobs and events",
     options: &[
         Opt::seconds("timeout", 5, "Seconds that a client waits for returns before it asks who still works."),
-        Opt::seconds("gather_job_timeout", 10, "Seconds that minions have to say whether they still work on a job."),
-        Opt::seconds("publish_timeout", 30, "Seconds that publishing a job may take."),
+        Opt::seconds("gather_job_timeout", 10, "Seconds that minions have to say whether they still work on a job.")
+            .without_effect("the master knows who is connected, and who works on a job"),
+        Opt::seconds("publish_timeout", 30, "Seconds that publishing a job may take.")
+            .without_effect("the master answers at once, or says why not"),
         Opt::seconds("keep_jobs", 24, "Hours that jobs are kept. Use `keep_jobs_seconds`."),
         Opt::seconds("keep_jobs_seconds", 86_400, "Seconds that jobs are kept; 0 is for ever."),
-        Opt::truth("archive_jobs", false, "Move old jobs away instead of deleting them."),
-        Opt::truth("job_cache", true, "Keep jobs and their returns on the master."),
+        Opt::truth("archive_jobs", false, "Move old jobs away instead of deleting them.")
+            .without_effect("old jobs are deleted from the database"),
+        Opt::truth("job_cache", true, "Keep jobs and their returns on the master.")
+            .without_effect("the job database is also how a master that starts again knows what it has begun"),
         Opt::text("master_job_cache", "local_cache", "Returner that the master keeps jobs in."),
-        Opt::truth("job_cache_store_endtime", false, "Keep when each job ended."),
+        Opt::truth("job_cache_store_endtime", false, "Keep when each job ended.")
+            .without_effect("each return stands in the database with its time"),
         Opt::truth("show_timeout", true, "Show which minions did not answer."),
         Opt::truth("show_jid", false, "Show the job's number."),
         Opt::truth("cli_summary", false, "Show how many minions were asked and answered."),
@@ -83,7 +89,8 @@ pub const MINION: Section = Section {
     title: "Jobs and events",
     options: &[
         Opt::truth("cache_jobs", false, "Keep what the minion returned on the minion too."),
-        Opt::truth("pub_ret", true, "Send returns to the master."),
+        Opt::truth("pub_ret", true, "Send returns to the master.")
+            .without_effect("the master knows how a job ends for each of its targets"),
         Opt::truth("enable_legacy_startup_events", true, "Fire `minion_start` beside `salt/minion/ID/start`."),
         Opt::list("start_event_grains", &[], "Grains that the start event carries."),
         Opt::truth("mine_enabled", true, "Send data to the mine."),

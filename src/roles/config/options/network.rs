@@ -106,24 +106,41 @@ pub const MINION: Section = Section {
             "master_alive_interval",
             0,
             "Seconds between looks whether the master is still there, with several masters.",
-        ),
-        Opt::truth("master_failback", false, "Go back to the first master of the list when it is there again."),
-        Opt::seconds("master_failback_interval", 0, "Seconds between looks whether the first master is there again."),
+        )
+        .without_effect("a connection that breaks, or does not answer, is noticed"),
+        Opt::truth("master_failback", false, "Go back to the first master of the list when it is there again.")
+            .without_effect(
+                "a minion is connected to one of its masters at a time, and turns to the next when that is gone",
+            ),
+        Opt::seconds("master_failback_interval", 0, "Seconds between looks whether the first master is there again.")
+            .without_effect(
+                "a minion is connected to one of its masters at a time, and turns to the next when that is gone",
+            ),
         Opt::truth("master_shuffle", false, "Old name of `random_master`."),
         Opt::truth("random_master", false, "Take the masters of a list in random order."),
-        Opt::integer("master_tries", -1, "How often a minion tries its masters before it ends; -1 is for ever."),
-        Opt::truth("use_master_when_local", false, "Connect to the master even where files are local."),
-        Opt::text("source_interface_name", "", "Interface that the minion connects from."),
-        Opt::text("source_address", "", "Address that the minion connects from."),
-        Opt::port("source_ret_port", 0, "Local port of the connection for requests; 0 lets the system choose."),
-        Opt::port("source_publish_port", 0, "Local port of the connection for jobs; 0 lets the system choose."),
+        Opt::integer("master_tries", -1, "How often a minion tries its masters before it ends; -1 is for ever.")
+            .without_effect("a minion asks its masters for as long as it runs"),
+        Opt::truth("use_master_when_local", false, "Connect to the master even where files are local.")
+            .without_effect("`salt-call --local` alone goes without the master"),
+        Opt::text("source_interface_name", "", "Interface that the minion connects from.")
+            .without_effect("connections leave from the address and port that the system chooses"),
+        Opt::text("source_address", "", "Address that the minion connects from.")
+            .without_effect("connections leave from the address and port that the system chooses"),
+        Opt::port("source_ret_port", 0, "Local port of the connection for requests; 0 lets the system choose.")
+            .without_effect("connections leave from the address and port that the system chooses"),
+        Opt::port("source_publish_port", 0, "Local port of the connection for jobs; 0 lets the system choose.")
+            .without_effect("connections leave from the address and port that the system chooses"),
         Opt::seconds(
             "retry_dns",
             30,
             "Seconds until a master's name that does not resolve is asked for again; 0 makes it an error.",
-        ),
-        Opt::integer("retry_dns_count", 0, "How often such a name is asked for; unset is for ever.").or(Default::Null),
-        Opt::truth("resolve_dns_fallback", true, "Ask again when a name stops resolving while the minion runs."),
+        )
+        .without_effect("names are resolved anew for each connection"),
+        Opt::integer("retry_dns_count", 0, "How often such a name is asked for; unset is for ever.")
+            .or(Default::Null)
+            .without_effect("names are resolved anew for each connection"),
+        Opt::truth("resolve_dns_fallback", true, "Ask again when a name stops resolving while the minion runs.")
+            .without_effect("names are resolved anew for each connection"),
         ZMQ_MONITOR,
         Opt::integer("tcp_authentication_retries", 5, "Tries to authenticate with the `tcp` transport.")
             .without_effect("there is one transport, and it authenticates both ends"),
@@ -136,8 +153,10 @@ pub const MINION: Section = Section {
         Opt::seconds("ipc_write_timeout", 0, "Seconds that a write to a local socket may take.")
             .or(Default::Null)
             .without_effect("local sockets are files, and a slow reader loses its own events alone"),
-        Opt::seconds("request_channel_timeout", 60, "Seconds that one request to the master may take."),
-        Opt::integer("request_channel_tries", 3, "How often a request is sent before it fails."),
+        Opt::seconds("request_channel_timeout", 60, "Seconds that one request to the master may take.")
+            .without_effect("what fails is asked again, for as long as it takes"),
+        Opt::integer("request_channel_tries", 3, "How often a request is sent before it fails.")
+            .without_effect("what fails is asked again, for as long as it takes"),
         Opt::text("proxy_host", "", "Host of the HTTP proxy for downloads."),
         Opt::port("proxy_port", 0, "Port of the HTTP proxy; 0 is none."),
         Opt::text("proxy_username", "", "User at the HTTP proxy."),

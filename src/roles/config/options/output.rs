@@ -8,7 +8,7 @@ pub const COMMON: Section = Section {
     options: &[
         Opt::any("output", Default::Null, "Outputter of commands that name none."),
         Opt::list("outputter_dirs", &[], "Folders with more outputters."),
-        Opt::any("color", Default::Null, "Print in colours."),
+        Opt::any("color", Default::Null, "Print in colours on a terminal; unset is yes."),
         Opt::any("color_theme", Default::Null, "File with the colours."),
         Opt::truth("state_verbose", true, "Show states that changed nothing too."),
         Opt::text("state_output", "full", "How much is shown of each state: full, terse, mixed, changes or filter."),

@@ -1,22 +1,53 @@
-//! The master's files, for a job or for `salt-call`: the daemon brings them.
+//! The master's files, for a job or for `salt-call`: the daemon brings them, or a session of `salt-call` itself.
 
-use super::{MinionAnswer, MinionAsk, MinionSocket, unexpected};
+use super::super::files::FileChannel;
+use super::{MinionAnswer, MinionAsk, unexpected};
 use crate::exec::Fault;
 use crate::exec::digest::HashType;
 use crate::exec::fileserver::{Entries, FileHash, Files, Listing};
 use crate::wire::message::{FileAnswer, FileAsk};
 use std::path::Path;
+use std::rc::Rc;
 
-impl MinionSocket {
+/// Whoever answers questions about files.
+pub trait Asked {
+    /// Blocks.
+    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault>;
+}
+
+/// The master's files, through whoever answers.
+pub struct MasterFiles<A>(pub A);
+
+/// Answers a question about files.
+pub async fn serve(files: &Rc<FileChannel>, ask: MinionAsk) -> MinionAnswer {
+    match ask {
+        MinionAsk::File(ask) => match files.ask(ask).await {
+            Ok(answer) => MinionAnswer::File(answer),
+            Err(why) => MinionAnswer::Refused(why),
+        },
+        MinionAsk::Fetch { path, saltenv, into } => match files.fetch(&path, &saltenv, &into).await {
+            Ok(true) => MinionAnswer::Done,
+            Ok(false) => MinionAnswer::Missing,
+            Err(why) => MinionAnswer::Refused(why),
+        },
+        MinionAsk::Push { from, names } => match files.push(&from, &names).await {
+            Ok(()) => MinionAnswer::Done,
+            Err(why) => MinionAnswer::File(FileAnswer::Refused(why)),
+        },
+        _ => MinionAnswer::Refused("this is no question about files".to_owned()),
+    }
+}
+
+impl<A: Asked> MasterFiles<A> {
     fn file(&self, ask: FileAsk) -> Result<FileAnswer, Fault> {
-        match self.answer(&MinionAsk::File(ask))? {
+        match self.0.answer(&MinionAsk::File(ask))? {
             MinionAnswer::File(answer) => Ok(answer),
             other => Err(unexpected(other)),
         }
     }
 }
 
-impl Files for MinionSocket {
+impl<A: Asked> Files for MasterFiles<A> {
     fn environments(&self) -> Result<Vec<String>, Fault> {
         match self.file(FileAsk::Environments)? {
             FileAnswer::Environments(names) => Ok(names),
@@ -69,7 +100,7 @@ impl Files for MinionSocket {
 
     fn fetch(&self, path: &str, saltenv: &str, into: &Path) -> Result<bool, Fault> {
         let ask = MinionAsk::Fetch { path: path.to_owned(), saltenv: saltenv.to_owned(), into: into.to_owned() };
-        match self.answer(&ask)? {
+        match self.0.answer(&ask)? {
             MinionAnswer::Done => Ok(true),
             MinionAnswer::Missing => Ok(false),
             other => Err(unexpected(other)),
@@ -77,7 +108,7 @@ impl Files for MinionSocket {
     }
 
     fn push(&self, from: &Path, names: &[String]) -> Result<bool, Fault> {
-        match self.answer(&MinionAsk::Push { from: from.to_owned(), names: names.to_vec() })? {
+        match self.0.answer(&MinionAsk::Push { from: from.to_owned(), names: names.to_vec() })? {
             MinionAnswer::Done => Ok(true),
             MinionAnswer::File(FileAnswer::Refused(why)) => {
                 log::error!("the master does not take {}: {why}", from.display());

@@ -1,0 +1,113 @@
+//! The way to the master where the minion's daemon does not run: a short session with the minion's own key.
+//!
+//! Each question has a session of its own. The master does not take it for a connected minion, since it says what it has
+//! come for.
+
+use crate::exec::Fault;
+use crate::exec::context::Master;
+use crate::exec::fileserver::Files;
+use crate::exec::jobs::boot_id;
+use crate::keys::Identity;
+use crate::roles::config::{Config, MinionOptions};
+use crate::roles::minion::boot_bytes;
+use crate::roles::minion::channel::Channel;
+use crate::roles::minion::files::FileChannel;
+use crate::roles::minion::local::files::{Asked, MasterFiles, serve};
+use crate::roles::minion::local::{MinionAnswer, MinionAsk};
+use crate::roles::minion::settings::Settings;
+use crate::roles::minion::start::{prepare, transport};
+use crate::wire::handshake::Purpose;
+use crate::wire::message::{Answer, Ask, Event, Return};
+use crate::wire::nng::Tcp;
+use crate::wire::seal;
+use crate::wire::value::Map;
+use async_io::Timer;
+use smol::LocalExecutor;
+use smol::future::FutureExt;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What a session takes.
+pub struct OwnSession {
+    settings: Settings,
+    transport: Tcp,
+    /// How long one question may take in all.
+    patience: Duration,
+}
+
+impl OwnSession {
+    pub fn new(config: &Config, options: &MinionOptions, grains: &Map, patience: Duration) -> OwnSession {
+        let settings = Settings { purpose: Purpose::Errand, ..prepare(config, options, grains.clone()) };
+        OwnSession { settings, transport: transport(options), patience }
+    }
+
+    /// Gives the master an answer that nobody asked it for.
+    pub fn deliver(&self, ret: &Return) -> Result<(), String> {
+        self.ask(&Ask::Return(Box::new(ret.clone())))
+    }
+
+    fn ask(&self, ask: &Ask) -> Result<(), String> {
+        let answer = self.with_session(|channel, _| async move {
+            let late = async {
+                Timer::after(self.patience).await;
+                let (seconds, why) = (self.patience.as_secs(), channel.last_said());
+                Err(format!("the master has not answered in {seconds} s: {why}"))
+            };
+            let asked = async { channel.ask_until_answered(ask).await.map_err(|error| error.to_string()) };
+            asked.or(late).await
+        });
+        match answer? {
+            Answer::Refused(why) => Err(format!("the master refuses it: {why}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does something with a session, for as long as there is a connection.
+    fn with_session<T, W>(&self, work: impl FnOnce(Rc<Channel>, Rc<LocalExecutor<'static>>) -> W) -> Result<T, String>
+    where
+        W: Future<Output = Result<T, String>>,
+    {
+        seal::start()?;
+        let pki_dir = &self.settings.pki_dir;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(pki_dir);
+        made.map_err(|error| format!("{}: {error}", pki_dir.display()))?;
+        let identity = Identity::load_or_make(pki_dir, "minion").map_err(|error| error.to_string())?;
+        let transport = Rc::new(self.transport.clone());
+        let channel = Channel::new(self.settings.clone(), identity, transport, boot_bytes(&boot_id()));
+        let executor = Rc::new(LocalExecutor::new());
+        let alive = async { Err(channel.keep_once().await) };
+        smol::block_on(executor.run(work(channel.clone(), executor.clone()).or(alive)))
+    }
+}
+
+impl Asked for &OwnSession {
+    fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
+        let (cachedir, patience) = (&self.settings.cachedir, self.patience);
+        let answer = self.with_session(|channel, executor| async move {
+            let transport = Rc::new(self.transport.clone());
+            let files = FileChannel::new(&executor, channel, transport, cachedir, patience);
+            Ok(serve(&files, ask.clone()).await)
+        });
+        match answer {
+            Ok(MinionAnswer::Refused(why)) | Err(why) => Err(Fault::Execution(why)),
+            Ok(answer) => Ok(answer),
+        }
+    }
+}
+
+impl Master for OwnSession {
+    fn fire_event(&self, tag: &str, data: Map) -> Result<(), Fault> {
+        let event = Event { tag: tag.to_owned(), data };
+        self.ask(&Ask::Fire { first: 1, events: vec![event] }).map_err(Fault::Execution)
+    }
+
+    fn tell_minion(&self, _tag: &str, _data: Map) -> Result<(), Fault> {
+        Err(Fault::execution("this asks the minion's daemon, which does not run here: start salt-minion"))
+    }
+
+    fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
+        Ok(Box::new(MasterFiles(self)))
+    }
+}
