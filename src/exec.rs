@@ -2,20 +2,26 @@
 //! a function may touch arrives in [`Ctx`].
 
 pub mod context;
+pub mod diff;
 pub mod digest;
 pub mod fault;
 pub mod fileserver;
 pub mod function;
 pub mod grains;
+pub mod highstate;
 pub mod host;
 pub mod jid;
 pub mod jobs;
+pub mod merge;
 pub mod modules;
 pub mod outputters;
+pub mod pillar;
 pub mod random;
 pub mod regex;
 pub mod renderers;
 pub mod runners;
+pub mod sls;
+pub mod states;
 pub mod target;
 pub mod templates;
 

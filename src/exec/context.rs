@@ -3,6 +3,7 @@
 use super::Fault;
 use super::fileserver::{Files, LocalFiles};
 use super::host::Host;
+use super::pillar::Asked;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
 use std::cell::RefCell;
@@ -30,6 +31,16 @@ impl Ctx<'_> {
     /// Calls another execution function, as `__salt__['mod.fun'](...)` does.
     pub fn run(&self, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
         super::modules::call(self, fun, arguments).map(|returned| returned.value)
+    }
+
+    /// The same world with another pillar and other options.
+    pub fn with<'b>(&'b self, pillar: &'b Map, opts: &'b Map) -> Ctx<'b> {
+        Ctx { pillar, opts, scratch: RefCell::default(), ..*self }
+    }
+
+    /// The same world on another host, such as a view that changes nothing.
+    pub fn on<'b>(&'b self, host: &'b dyn Host) -> Ctx<'b> {
+        Ctx { host, scratch: RefCell::default(), ..*self }
     }
 
     pub fn is_cancelled(&self) -> bool {
@@ -109,6 +120,10 @@ pub trait Master: Sync {
     /// Asks the daemon of this minion to do something that only it can (`refresh`, `reload`): the name of the local
     /// event and its data.
     fn tell_minion(&self, tag: &str, data: Map) -> Result<(), Fault>;
+    /// The pillar of this minion, compiled anew for these wishes.
+    fn pillar(&self, _asked: &Asked) -> Result<Map, Fault> {
+        Err(Fault::execution("no master: its pillar cannot be asked for from here"))
+    }
     /// The master's file server.
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
         Err(Fault::execution("no master: its files cannot be reached from here"))

@@ -25,7 +25,7 @@ pub use server::{Chunk, FileServer, Freshness, Opened, Version, backends, stat_n
 use super::Fault;
 use super::digest::HashType;
 use crate::wire::value::{Map, Value};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where files come from.
 pub trait Files {
@@ -39,6 +39,10 @@ pub trait Files {
     /// Brings a file here, whole and checked by its hash, as `into`, which is replaced. False where there is no such
     /// file.
     fn fetch(&self, path: &str, saltenv: &str, into: &Path) -> Result<bool, Fault>;
+    /// Where a file stands that is on this host anyway and needs no copy to be read; nothing for all others.
+    fn here(&self, _path: &str, _saltenv: &str) -> Result<Option<PathBuf>, Fault> {
+        Ok(None)
+    }
     /// Sends a file to the master, which keeps it under these names below the minion's own folder. False: it does not
     /// take it.
     fn push(&self, from: &Path, names: &[String]) -> Result<bool, Fault>;

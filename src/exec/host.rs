@@ -45,6 +45,10 @@ pub trait Host: Sync {
     /// Removes a file, a link or an empty folder.
     fn remove(&self, path: &Path) -> io::Result<()>;
     fn make_folder(&self, path: &Path, mode: u32) -> io::Result<()>;
+    /// Makes a symbolic link, or replaces the one that is there.
+    fn link(&self, target: &Path, path: &Path) -> io::Result<()>;
+    /// Sets owner and mode of a file or folder; those that are not given stay. Of a link it is the owner alone.
+    fn set(&self, path: &Path, attributes: Attributes) -> io::Result<()>;
     fn now(&self) -> SystemTime;
     fn sleep(&self, time: Duration);
     fn env(&self, name: &str) -> Option<String>;

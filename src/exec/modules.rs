@@ -25,7 +25,12 @@ mod cp;
 mod event;
 mod grains;
 mod key;
+mod log;
+mod r#match;
+mod pillar;
 mod saltutil;
+mod slsutil;
+mod state;
 mod sys;
 mod test;
 
@@ -43,7 +48,12 @@ pub const MODULES: &[&Module] = &[
     &event::MODULE,
     &grains::MODULE,
     &key::MODULE,
+    &log::MODULE,
+    &r#match::MODULE,
+    &pillar::MODULE,
     &saltutil::MODULE,
+    &slsutil::MODULE,
+    &state::MODULE,
     &sys::MODULE,
     &test::MODULE,
 ];

@@ -1,10 +1,12 @@
 //! Templates on a node: what they see of it, and where the ones that they include come from.
 
-use super::fileserver::client::{FileClient, Wanted, address_of};
+use super::fileserver::client::FileClient;
 use super::renderers::jinja::{Environment, Functions, Loaded, Loader, Options, UndefinedPolicy};
 use super::{Ctx, Fault, modules};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 
 /// The engines that there are.
@@ -13,55 +15,92 @@ pub const ENGINES: [&str; 1] = ["jinja"];
 /// Renders a text with Jinja: it sees `salt`, `grains`, `pillar`, `opts`, `saltenv` and what else is in `more`. `name` is
 /// what errors call it.
 pub fn render(ctx: &Ctx, name: &str, text: &str, saltenv: &str, more: Map) -> Result<String, Fault> {
-    let mut options = Options::default();
-    if let Some(settings) = ctx.opts.at("jinja_env").and_then(Value::as_map) {
-        for unknown in options.apply(settings) {
-            log::warn!("Jinja2 environment {unknown} is not recognized");
-        }
-    }
-    let on = |name: &str| ctx.opts.at(name).is_some_and(Value::truthy);
-    options.trim_blocks |= on("jinja_trim_blocks");
-    options.lstrip_blocks |= on("jinja_lstrip_blocks");
-    if on("allow_undefined") {
-        options.undefined = UndefinedPolicy::Lenient;
-    }
-    let mut context = Map::from_iter([
-        ("grains", Value::Map(ctx.grains.clone())),
-        ("pillar", Value::Map(ctx.pillar.clone())),
-        ("opts", Value::Map(ctx.opts.clone())),
-        ("saltenv", Value::from(saltenv)),
-    ]);
+    let client = FileClient::new(ctx);
+    let templates = Templates::of(ctx, &client, saltenv);
+    let mut context = templates.context();
     context.extend(more);
-    let loader = FromFileServer { client: FileClient::new(ctx), saltenv };
-    let functions = OfNode(ctx);
-    let environment = Environment::new(options, &loader, &functions);
+    let environment = templates.environment(Settings::File);
     environment.render(name, text, context).map_err(|error| Fault::execution(error.to_string()))
 }
 
-/// Includes and imports are files of the file server.
-struct FromFileServer<'a> {
-    client: FileClient<'a>,
-    saltenv: &'a str,
+/// What a template is for, which decides on the option that sets Jinja up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settings {
+    /// A managed file: `jinja_env`.
+    File,
+    /// An SLS file: `jinja_sls_env`.
+    Sls,
 }
 
-impl Loader for FromFileServer<'_> {
-    fn load(&self, name: &str) -> Result<Option<Loaded>, Fault> {
-        let Some(path) = self.client.cache_file(&address_of(name), self.saltenv, &Wanted::default())? else {
-            return Ok(None);
+/// What templates are rendered with: the functions of a node, and the files of an environment to include.
+pub struct Templates<'t, 'f> {
+    ctx: &'t Ctx<'t>,
+    client: &'t FileClient<'f>,
+    saltenv: &'t str,
+    loaded: RefCell<HashMap<String, Option<Loaded>>>,
+}
+
+impl<'t, 'f> Templates<'t, 'f> {
+    pub fn of(ctx: &'t Ctx<'t>, client: &'t FileClient<'f>, saltenv: &'t str) -> Templates<'t, 'f> {
+        Templates { ctx, client, saltenv, loaded: RefCell::default() }
+    }
+
+    /// Jinja, set up by the configuration.
+    pub fn environment(&self, settings: Settings) -> Environment<'_> {
+        let mut options = Options::default();
+        let name = match settings {
+            Settings::File => "jinja_env",
+            Settings::Sls => "jinja_sls_env",
         };
-        let text = fs::read_to_string(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
-        Ok(Some(Loaded { text, path }))
+        if let Some(given) = self.ctx.opts.at(name).and_then(Value::as_map) {
+            for unknown in options.apply(given) {
+                log::warn!("Jinja2 environment {unknown} is not recognized");
+            }
+        }
+        let on = |name: &str| self.ctx.opts.at(name).is_some_and(Value::truthy);
+        options.trim_blocks |= on("jinja_trim_blocks");
+        options.lstrip_blocks |= on("jinja_lstrip_blocks");
+        if on("allow_undefined") {
+            options.undefined = UndefinedPolicy::Lenient;
+        }
+        Environment::new(options, self, self)
+    }
+
+    /// The variables of every template.
+    pub fn context(&self) -> Map {
+        Map::from_iter([
+            ("grains", Value::Map(self.ctx.grains.clone())),
+            ("pillar", Value::Map(self.ctx.pillar.clone())),
+            ("opts", Value::Map(self.ctx.opts.clone())),
+            ("saltenv", Value::from(self.saltenv)),
+        ])
+    }
+}
+
+/// Includes and imports are files of the file server, each read once.
+impl Loader for Templates<'_, '_> {
+    fn load(&self, name: &str) -> Result<Option<Loaded>, Fault> {
+        if let Some(loaded) = self.loaded.borrow().get(name) {
+            return Ok(loaded.clone());
+        }
+        let loaded = match self.client.readable(name, self.saltenv)? {
+            Some(path) => {
+                let text = fs::read_to_string(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
+                Some(Loaded { text, path })
+            }
+            None => None,
+        };
+        self.loaded.borrow_mut().insert(name.to_owned(), loaded.clone());
+        Ok(loaded)
     }
 }
 
 /// `salt['mod.fun']`: the execution functions of this node.
-struct OfNode<'a>(&'a Ctx<'a>);
-
-impl Functions for OfNode<'_> {
+impl Functions for Templates<'_, '_> {
     fn call(&self, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
         // In templates a command is a line for a shell, as Salt has it.
         let fun = if fun == "cmd.run" { "cmd.shell" } else { fun };
-        self.0.run(fun, arguments)
+        self.ctx.run(fun, arguments)
     }
 
     fn exists(&self, fun: &str) -> bool {

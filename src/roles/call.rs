@@ -19,7 +19,8 @@ use crate::exec::context::{Master, NoMaster};
 use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::modules;
-use crate::exec::{Fault, Returned, grains};
+use crate::exec::pillar::{self, Asked};
+use crate::exec::{Call, Ctx, Fault, Returned, grains};
 use crate::wire::message::{Job, Return};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -68,7 +69,11 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
         }
     };
     let job = job(line, &called);
-    let pillar = Map::new();
+    // The minion's own pillar, where it has no master that compiles one.
+    let pillar = match is_local {
+        true => own_pillar(&config.opts, &grains, &job)?,
+        false => Map::new(),
+    };
     let world = World {
         host: &Machine,
         master: way.master(),
@@ -94,6 +99,22 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
         retcode if line.call.retcode_passthrough => Exit::Passed(i32::try_from(retcode).unwrap_or(1)),
         _ => Exit::Failed,
     })
+}
+
+fn own_pillar(opts: &Map, grains: &Map, job: &Job) -> Result<Map, Trouble> {
+    let nothing = Map::new();
+    let call = Call { fun: job.fun.to_text(), jid: job.jid.clone(), ..Call::default() };
+    let ctx = Ctx {
+        host: &Machine,
+        master: &NoMaster,
+        grains,
+        pillar: &nothing,
+        opts,
+        call: &call,
+        cancelled: &AtomicBool::new(false),
+        scratch: Default::default(),
+    };
+    pillar::compile(&ctx, &Asked::of(opts)).map_err(|fault| Trouble::new(Exit::Failed, format!("pillar: {fault}")))
 }
 
 /// The minion's configuration, with what the command line says above it.

@@ -51,6 +51,20 @@ impl<'a> FileClient<'a> {
         FileClient { ctx, files: OnceCell::new(), cache: Cache::new(ctx.opts) }
     }
 
+    /// A client of another file server than the configuration names, such as the one of the pillar.
+    pub fn of(ctx: &'a Ctx<'a>, files: Box<dyn Files + 'a>) -> FileClient<'a> {
+        FileClient { ctx, files: OnceCell::from(files), cache: Cache::new(ctx.opts) }
+    }
+
+    /// Where a file of the file server can be read: where it stands, if that is this host, else its copy in the cache.
+    /// Nothing where there is no such file.
+    pub fn readable(&self, path: &str, saltenv: &str) -> Result<Option<String>, Fault> {
+        match self.files()?.here(path, saltenv)? {
+            Some(place) => Ok(Some(place.to_string_lossy().into_owned())),
+            None => self.cache_file(&address_of(path), saltenv, &Wanted::default()),
+        }
+    }
+
     /// The file server. Asked for only where a file of it is wanted: other addresses need no master.
     pub fn files(&self) -> Result<&dyn Files, Fault> {
         if self.files.get().is_none() {

@@ -7,7 +7,7 @@ use crate::wire::value::Map;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How often a file is copied anew that changes while it is copied.
 const TRIES: usize = 5;
@@ -60,6 +60,11 @@ impl Files for LocalFiles {
 
     fn fetch(&self, path: &str, saltenv: &str, into: &Path) -> Result<bool, Fault> {
         self.copy(path, saltenv, into).map_err(|error| failed(path, &error))
+    }
+
+    fn here(&self, path: &str, saltenv: &str) -> Result<Option<PathBuf>, Fault> {
+        let opened = self.0.open(path, saltenv).map_err(|error| failed(path, &error))?;
+        Ok(opened.map(|opened| opened.path().to_owned()))
     }
 
     fn push(&self, _: &Path, _: &[String]) -> Result<bool, Fault> {

@@ -89,6 +89,11 @@ impl Opened {
         Version::of(&self.data)
     }
 
+    /// Where it stands.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What Python's `os.stat` says of it.
     pub fn stat(&self) -> Vec<i64> {
         stat_numbers(&self.data)

@@ -170,6 +170,8 @@ impl Host for Fake {
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         let state = self.state.lock().unwrap();
         let implied = state.files.keys().any(|file| file != path && file.starts_with(path));
+        let target = |node: &Node| String::from_utf8_lossy(&node.bytes).into_owned().into();
+        let target = state.files.get(path).filter(|node| node.kind == FileKind::Link).map(target);
         let (kind, size, attributes) = match state.files.get(path) {
             Some(node) => (node.kind, node.bytes.len(), node.attributes),
             None if implied => (FileKind::Folder, 0, Attributes { mode: Some(0o755), uid: Some(0), gid: Some(0) }),
@@ -185,7 +187,7 @@ impl Host for Fake {
             inode: 1,
             device: 1,
             links: 1,
-            target: None,
+            target,
         })
     }
 
@@ -208,6 +210,27 @@ impl Host for Fake {
         let attributes = Attributes { mode: Some(mode), ..Attributes::default() };
         let node = Node { kind: FileKind::Folder, bytes: Vec::new(), attributes };
         self.state.lock().unwrap().files.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    fn link(&self, target: &Path, path: &Path) -> io::Result<()> {
+        let bytes = target.to_string_lossy().into_owned().into_bytes();
+        let node = Node { kind: FileKind::Link, bytes, attributes: Attributes::default() };
+        self.state.lock().unwrap().files.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    fn set(&self, path: &Path, attributes: Attributes) -> io::Result<()> {
+        let mut state = self.state.lock().unwrap();
+        let Some(node) = state.files.get_mut(path) else {
+            return missing();
+        };
+        let had = node.attributes;
+        node.attributes = Attributes {
+            mode: attributes.mode.or(had.mode),
+            uid: attributes.uid.or(had.uid),
+            gid: attributes.gid.or(had.gid),
+        };
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::{Attributes, FileKind, Stat};
 use crate::exec::random;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Replaces a file whole. Nobody sees it half-written, or with an owner or mode that it should not have.
@@ -80,6 +80,32 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 
 pub(super) fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
     fs::DirBuilder::new().mode(mode).create(path)
+}
+
+/// Makes a link under another name and puts it in its place, so that there is always one.
+pub(super) fn link(target: &Path, path: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) {
+        return std::os::unix::fs::symlink(target, path);
+    }
+    let beside = path.with_file_name(format!(".halite.{:016x}", random::bits()));
+    std::os::unix::fs::symlink(target, &beside)?;
+    let renamed = fs::rename(&beside, path);
+    if renamed.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    renamed
+}
+
+pub(super) fn set(path: &Path, attributes: Attributes) -> io::Result<()> {
+    if attributes.uid.is_some() || attributes.gid.is_some() {
+        std::os::unix::fs::lchown(path, attributes.uid, attributes.gid)?;
+    }
+    match attributes.mode {
+        Some(mode) if !fs::symlink_metadata(path)?.is_symlink() => {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn kind_of(kind: fs::FileType) -> FileKind {

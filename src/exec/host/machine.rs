@@ -55,6 +55,14 @@ impl Host for Machine {
         files::make_folder(path, mode)
     }
 
+    fn link(&self, target: &Path, path: &Path) -> io::Result<()> {
+        files::link(target, path)
+    }
+
+    fn set(&self, path: &Path, attributes: Attributes) -> io::Result<()> {
+        files::set(path, attributes)
+    }
+
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }

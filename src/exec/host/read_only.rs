@@ -53,6 +53,14 @@ impl Host for ReadOnly<'_> {
         refused("make", &path.to_string_lossy())
     }
 
+    fn link(&self, _: &Path, path: &Path) -> io::Result<()> {
+        refused("link", &path.to_string_lossy())
+    }
+
+    fn set(&self, path: &Path, _: Attributes) -> io::Result<()> {
+        refused("change", &path.to_string_lossy())
+    }
+
     fn now(&self) -> SystemTime {
         self.0.now()
     }

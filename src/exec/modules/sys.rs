@@ -1,5 +1,7 @@
 //! `sys.*`: what functions there are, and how they are called.
 
+mod state;
+
 use super::{MODULES, Module, Run, find, function, names};
 use crate::exec::target::fnmatch::Pattern;
 use crate::exec::{Ctx, Reply};
@@ -15,7 +17,11 @@ pub const MODULE: Module = Module {
         function::<Doc>("doc").inline(),
         function::<ListFunctions>("list_functions").inline(),
         function::<ListModules>("list_modules").inline(),
+        function::<state::ListStateFunctions>("list_state_functions").inline(),
+        function::<state::ListStateModules>("list_state_modules").inline(),
         function::<ReloadModules>("reload_modules"),
+        function::<state::StateArgspec>("state_argspec").inline(),
+        function::<state::StateDoc>("state_doc").inline(),
     ],
 };
 
@@ -85,9 +91,7 @@ record! {
 
 impl Run for ListModules {
     fn run(self, _: &Ctx) -> Reply {
-        let patterns: Vec<Pattern> = self.args.0.iter().map(|pattern| Pattern::new(&pattern.to_text())).collect();
-        let is_wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
-        Ok(Value::list(MODULES.iter().map(|module| module.name).filter(|name| is_wanted(name))).into())
+        Ok(wanted_modules(MODULES, &self.args).into())
     }
 }
 
@@ -107,6 +111,12 @@ impl Run for ReloadModules {
 
 /// The functions that were asked for: `sys` is a module (and not `sysctl`), `sys.doc` a function, `s*` a pattern.
 fn chosen(wanted: &Rest) -> impl Iterator<Item = String> {
+    let is_wanted = wanted_names(wanted);
+    names().filter(move |name| is_wanted(name))
+}
+
+/// Whether a function was asked for, by its name.
+fn wanted_names(wanted: &Rest) -> impl Fn(&str) -> bool + use<> {
     let patterns: Vec<Pattern> = wanted
         .0
         .iter()
@@ -117,7 +127,14 @@ fn chosen(wanted: &Rest) -> impl Iterator<Item = String> {
             false => Pattern::new(&format!("{}.*", name.trim_end_matches('.'))),
         })
         .collect();
-    names().filter(move |name| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name)))
+    move |name| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
+}
+
+/// The names of modules that were asked for.
+fn wanted_modules<F>(modules: &[&'static crate::exec::function::Module<F>], wanted: &Rest) -> Value {
+    let patterns: Vec<Pattern> = wanted.0.iter().map(|pattern| Pattern::new(&pattern.to_text())).collect();
+    let is_wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
+    Value::list(modules.iter().map(|module| module.name).filter(|name| is_wanted(name)))
 }
 
 fn spec(fields: &[Field]) -> Map {
@@ -149,7 +166,7 @@ mod tests {
     fn functions_are_found_by_module_name_and_pattern() {
         assert_eq!(value("sys.list_functions", Arguments::positional(["sys.doc"])), Value::list(["sys.doc"]));
         let of_module = value("sys.list_functions", Arguments::positional(["sys"]));
-        assert_eq!(of_module.as_list().unwrap().len(), 5);
+        assert_eq!(of_module.as_list().unwrap().len(), 9);
         assert_eq!(value("sys.list_functions", Arguments::positional(["sys."])), of_module);
         assert_eq!(value("sys.list_functions", Arguments::positional(["nothing"])), Value::List(Vec::new()));
         assert_eq!(value("sys.list_modules", Arguments::positional(["cm*"])), Value::list(["cmd"]));

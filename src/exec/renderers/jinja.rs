@@ -39,7 +39,7 @@ use error::{Failure, Source};
 use eval::{Interp, Template};
 use std::rc::Rc;
 
-pub use error::{Kind, TemplateError};
+pub use error::{Kind, TemplateError, excerpt};
 pub use objects::Functions;
 pub use options::{Dialect, Options, UndefinedPolicy};
 

@@ -76,12 +76,12 @@ impl Rendered {
 
 /// Renders a text by the pipe in its first line, else by `default` (`jinja|yaml`).
 pub fn render(text: &str, default: &str, rendering: &Rendering) -> Result<Rendered, RenderError> {
-    let steps = steps(first_line(text).unwrap_or(default))?;
+    let steps = steps(wanted(text).unwrap_or(default))?;
     steps.into_iter().try_fold(Rendered::Text(text.to_owned()), |input, step| (step.render)(input, rendering))
 }
 
 /// The pipe that a text asks for: its first line behind `#!`, unless it names a program.
-fn first_line(text: &str) -> Option<&str> {
+pub fn wanted(text: &str) -> Option<&str> {
     let line = text.lines().next()?.strip_prefix("#!")?.trim();
     (!line.is_empty() && !line.starts_with('/')).then_some(line)
 }

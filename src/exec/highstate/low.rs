@@ -1,0 +1,156 @@
+//! High data to low chunks: one map for each state function and name, in the order in which they run.
+
+use super::graph::{Graph, Step};
+use super::sheet;
+use crate::exec::states;
+use crate::exec::target::fnmatch::fnmatch;
+use crate::wire::value::{Map, Value};
+
+/// The low chunks of a run.
+#[derive(Debug, Default)]
+pub struct Low {
+    pub chunks: Vec<Map>,
+    pub graph: Graph,
+    /// The order in which to go through the chunks.
+    pub steps: Vec<Step>,
+    /// Chunks that `state.disable` keeps from running, each with the reason.
+    pub disabled: Vec<(Map, String)>,
+}
+
+impl Low {
+    /// The chunks in their order, as `state.show_lowstate` shows them.
+    pub fn ordered(&self) -> Vec<Value> {
+        self.steps.iter().filter_map(|step| self.chunks.get(step.chunk)).map(|chunk| chunk.clone().into()).collect()
+    }
+}
+
+/// Cuts high data into chunks and puts them in order.
+pub fn compile(high: Map, opts: &Map, grains: &Map) -> Result<Low, Vec<String>> {
+    let mut low = Low::default();
+    for (id, body) in high {
+        let (Value::Str(id), Value::Map(body)) = (id, body) else { continue };
+        if !id.starts_with("__") {
+            cut(&id, body, grains, &mut low);
+        }
+    }
+    order(low, opts)
+}
+
+/// Puts chunks that somebody else made in order (`state.low` and packages of states).
+pub fn order(mut low: Low, opts: &Map) -> Result<Low, Vec<String>> {
+    for at in 0..low.chunks.len() {
+        reconcile_watch(&mut low.chunks[at]);
+        low.graph.add(at, &low.chunks[at]);
+    }
+    let mut errors = low.graph.connect(&mut low.chunks, opts);
+    let mut cap = 1;
+    for order in low.chunks.iter().filter_map(|chunk| chunk.at("order")?.as_int()) {
+        if order > cap - 1 && order > 0 {
+            cap = order.saturating_add(100);
+        }
+    }
+    match low.graph.sorted(&mut low.chunks, cap) {
+        Ok(steps) => low.steps = steps,
+        Err(error) => errors.push(error),
+    }
+    if errors.is_empty() { Ok(low) } else { Err(errors) }
+}
+
+/// The chunks of one ID.
+fn cut(id: &str, body: Map, grains: &Map, low: &mut Low) {
+    let mut marks = Map::new();
+    for mark in ["__sls__", "__env__", "__sls_included_from__"] {
+        if let Some(value) = body.at(mark) {
+            marks.insert(mark, value.clone());
+        }
+    }
+    for (module, run) in body {
+        let (Value::Str(module), Value::List(run)) = (module, run) else { continue };
+        if module.starts_with("__") {
+            continue;
+        }
+        let mut chunk = Map::from_iter([("state", module.as_str()), ("name", id)]);
+        chunk.extend(marks.clone());
+        chunk.insert("__id__", id);
+        let (mut function, mut names) = (None, Vec::new());
+        for argument in run {
+            match argument {
+                Value::Str(name) => function = Some(name),
+                Value::Map(map) => add(map, id, &mut chunk, &mut names),
+                _ => {}
+            }
+        }
+        let Some(function) = function else { continue };
+        for mut live in named(chunk, names) {
+            live.insert("fun", function.as_str());
+            match disabled(&live, grains) {
+                Some(reason) => low.disabled.push((live, reason)),
+                None => low.chunks.push(live),
+            }
+        }
+    }
+}
+
+/// Adds an argument to a chunk.
+fn add(argument: Map, id: &str, chunk: &mut Map, names: &mut Vec<Value>) {
+    for (key, value) in argument {
+        match (key.as_str(), value) {
+            (Some("names"), Value::List(all)) => {
+                for name in all {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+            (Some("state" | "names"), _) => {}
+            // Not a name: the ID is.
+            (Some("name"), value) if value.as_str().is_none() => drop(chunk.insert("name", id)),
+            (_, value) => drop(chunk.insert(key, value)),
+        }
+    }
+}
+
+/// A chunk for each name, which may have arguments of its own.
+fn named(chunk: Map, names: Vec<Value>) -> Vec<Map> {
+    if names.is_empty() {
+        return vec![chunk];
+    }
+    let with_name = |(at, entry): (usize, Value)| {
+        let mut live = chunk.clone();
+        match sheet::first(&entry) {
+            Some((name, arguments)) => {
+                live.insert("name", name.clone());
+                for argument in sheet::arguments(arguments).iter().filter_map(Value::as_map) {
+                    live.extend(argument.clone());
+                }
+            }
+            None => drop(live.insert("name", entry)),
+        }
+        live.insert("name_order", at + 1);
+        live
+    };
+    names.into_iter().enumerate().map(with_name).collect()
+}
+
+/// Why `state.disable` keeps a chunk from running.
+fn disabled(chunk: &Map, grains: &Map) -> Option<String> {
+    let function = format!("{}.{}", chunk.str_at("state").unwrap_or_default(), chunk.str_at("fun").unwrap_or_default());
+    let patterns = grains.at("state_runs_disabled")?.as_list()?;
+    let pattern = patterns.iter().filter_map(Value::as_str).find(|pattern| fnmatch(&function, pattern))?;
+    Some(format!(
+        "The state function \"{function}\" is currently disabled by \"{pattern}\", to re-enable, run state.enable \
+         {pattern}."
+    ))
+}
+
+/// A state that cannot react to changes of others can still wait for them.
+fn reconcile_watch(chunk: &mut Map) {
+    if chunk.str_at("state").is_some_and(states::watches) {
+        return;
+    }
+    for (watch, require) in [("watch", "require"), ("watch_any", "require_any")] {
+        if let Some(Value::List(items)) = chunk.remove(watch) {
+            sheet::append(chunk.entry_or(require, || Value::List(Vec::new())), items);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What Salt 3008.4 makes of the tree in `tests/data/highstate`, and of SLS files with faults in them.
+
+use super::*;
+use crate::exec::context::NoMaster;
+use crate::exec::host::fake::Folder;
+use crate::exec::modules::call;
+use crate::exec::modules::tests::World;
+use crate::exec::renderers::yaml;
+use crate::wire::record::Arguments;
+use crate::wire::value::parse_json;
+use std::fs;
+use std::path::Path;
+
+fn map(text: &str) -> Map {
+    yaml::load(text).unwrap().as_map().unwrap().clone()
+}
+
+/// A minion without a master whose `base` and `dev` are folders below `root`; its clock and commands are the machine's.
+fn world(root: &Path, options: &str) -> World {
+    let root = root.display();
+    let mut opts = map(&format!(
+        "{{id: m1, file_client: local, local: true, cachedir: {root}/cache, renderer: jinja|yaml, failhard: false, \
+         file_roots: {{base: [{root}/base], dev: [{root}/dev]}}}}"
+    ));
+    opts.extend(map(options));
+    World { opts, grains: map("{id: m1, os: Debian, os_family: Debian}"), ..World::new() }
+}
+
+fn answer(world: &World, fun: &str, arguments: Arguments) -> Value {
+    let host = crate::exec::host::Machine;
+    let returned = call(&world.ctx_on(&host, &NoMaster), fun, arguments);
+    returned.map_or_else(|fault| fault.to_string().into(), |returned| returned.value)
+}
+
+#[test]
+fn the_tree_comes_to_what_salt_makes_of_it() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/highstate");
+    let world = world(&data, "{}");
+    for (fun, mods, expected) in [
+        ("state.show_low_sls", Some("app"), "low_sls.json"),
+        ("state.show_lowstate", None, "lowstate.json"),
+        ("state.show_highstate", None, "highstate.json"),
+        ("state.show_top", None, "top.json"),
+    ] {
+        let salt = parse_json(&fs::read_to_string(data.join(expected)).unwrap()).unwrap();
+        let ours = answer(&world, fun, Arguments::positional(mods));
+        // As text: the order of keys counts too.
+        assert_eq!(ours.to_json(), salt.at("local").unwrap().to_json(), "{fun}");
+    }
+}
+
+/// The answer of a function for the SLS `main`, which is among some files.
+fn of_files(files: &Map, fun: &str, arguments: Arguments) -> Value {
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("base")).unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join("base").join(name.to_text()), text.to_text()).unwrap();
+    }
+    answer(&world(folder.path(), "{}"), fun, arguments)
+}
+
+#[test]
+fn faults_are_told_in_the_words_of_salt() {
+    let cases = parse_json(include_str!("../../../tests/data/highstate/faults.json")).unwrap();
+    for (name, case) in cases.as_map().unwrap() {
+        let files = case.at("files").unwrap().as_map().unwrap();
+        let ours = of_files(files, "state.apply", Arguments::positional(["main"]).with("test", true));
+        assert_eq!(&ours, case.at("answer").unwrap(), "{}", name.to_text());
+    }
+}
+
+/// The results of the SLS `main`: ID, result, comment.
+fn results(sls: &str, test: bool) -> Vec<(String, Option<bool>, String)> {
+    let ours = of_files(
+        &Map::from_iter([("main.sls", sls)]),
+        "state.apply",
+        Arguments::positional(["main"]).with("test", test),
+    );
+    let mut all: Vec<&Value> = ours.as_map().unwrap_or_else(|| panic!("{ours}")).values().collect();
+    all.sort_by_key(|result| result.at("__run_num__").and_then(Value::as_int));
+    let text = |result: &Value, key: &str| result.at(key).map(Value::to_text).unwrap_or_default();
+    let result = |result: &&Value| {
+        (text(result, "__id__"), result.at("result").and_then(Value::as_bool), text(result, "comment"))
+    };
+    all.iter().map(result).collect()
+}
+
+fn ids(sls: &str) -> Vec<String> {
+    results(sls, false).into_iter().map(|(id, ..)| id).collect()
+}
+
+#[test]
+fn requisites_decide_what_runs() {
+    let sls = "bad: test.fail_without_changes\ngood: test.succeed_with_changes\nsame: test.nop\n\
+        after-bad: {test.nop: [{require: [{test: bad}]}]}\n\
+        any: {test.nop: [{require_any: [{test: bad}, {test: good}]}]}\n\
+        on-fail: {test.nop: [{onfail: [{test: bad}]}]}\n\
+        on-fail-not: {test.nop: [{onfail: [{test: good}]}]}\n\
+        on-change: {test.nop: [{onchanges: [{test: good}]}]}\n\
+        on-change-not: {test.nop: [{onchanges: [{test: same}]}]}\n\
+        watching: {test.nop: [{watch: [{test: good}]}]}\n";
+    let told = [
+        ("bad", Some(false), "Failure!"),
+        ("good", Some(true), "Success!"),
+        ("same", Some(true), "Success!"),
+        ("after-bad", Some(false), "One or more requisite failed: main.bad"),
+        ("any", Some(true), "Success!"),
+        ("on-fail", Some(true), "Success!"),
+        ("on-fail-not", Some(true), "State was not run because onfail req did not change"),
+        ("on-change", Some(true), "Success!"),
+        ("on-change-not", Some(true), "State was not run because none of the onchanges reqs changed"),
+        ("watching", Some(true), "Watch statement fired."),
+    ];
+    let told = told.map(|(id, result, comment)| (id.to_owned(), result, comment.to_owned())).to_vec();
+    assert_eq!(results(sls, false), told);
+}
+
+#[test]
+fn a_prereq_runs_before_what_would_change_and_not_otherwise() {
+    let sls = |wanted: &str| format!("before: {{test.nop: [{{prereq: [{{test: it}}]}}]}}\nit: {wanted}\n");
+    let told = |wanted: &str| results(&sls(wanted), false);
+    let before = |results: Vec<(String, Option<bool>, String)>| results[0].clone();
+    let run = ("before".to_owned(), Some(true), "Success!".to_owned());
+    assert_eq!(before(told("test.succeed_with_changes")), run);
+    assert_eq!(before(told("test.nop")), ("before".to_owned(), Some(true), "No changes detected".to_owned()));
+}
+
+#[test]
+fn conditions_listeners_and_failhard_are_obeyed() {
+    assert_eq!(ids("a: {test.fail_without_changes: [{failhard: true}]}\nb: test.nop\n"), ["a"]);
+    let told = results("a: {test.nop: [{unless: ['true'], onlyif: ['true']}]}\nb: {test.nop: [{creates: /}]}\n", false);
+    assert_eq!(told[0].2, "onlyif condition is true\nunless condition is true");
+    assert_eq!(told[1].2, "/ exists");
+    let told = results("a: {test.nop: [{check_cmd: ['false']}]}\n", false);
+    assert_eq!((told[0].1, told[0].2.as_str()), (Some(false), "check_cmd determined the state failed"));
+    let told = results("a: {test.nop: [{unless: [{fun: test.echo, args: ['']}]}]}\n", false);
+    assert_eq!(told[0].2, "Success!");
+    assert_eq!(
+        ids("l: {test.nop: [{listen: [{test: c}]}]}\nc: test.succeed_with_changes\nz: test.nop\n"),
+        ["l", "c", "z", "listener_l"]
+    );
+}
+
+#[test]
+fn test_mode_changes_nothing() {
+    let folder = Folder::new();
+    let path = folder.path().join("made");
+    let sls = format!("touch {}:\n  cmd.run: []\n", path.display());
+    let told = results(&sls, true);
+    assert_eq!(told[0].1, None);
+    assert!(told[0].2.ends_with("would have been executed") && !path.exists());
+    assert_eq!(results(&sls, false)[0].1, Some(true));
+    assert!(path.exists());
+}
+
+/// How many steps the low chunks of high data have.
+fn steps(sls: &str) -> usize {
+    let high = complete(map(sls), &Map::new()).unwrap();
+    low::compile(high, &Map::new(), &Map::new()).unwrap().steps.len()
+}
+
+#[test]
+fn thousands_of_requisites_are_no_square() {
+    let count = 5000;
+    let state = |id: String, requisite: String| {
+        format!("{id}: {{test: [nop, {requisite}], __sls__: {}, __env__: base}}\n", &id[..1])
+    };
+    let chain: String =
+        (1..count).map(|at| state(format!("s{at}"), format!("{{require: [{{test: s{}}}]}}", at - 1))).collect();
+    assert_eq!(steps(&(state("s0".to_owned(), "{text: x}".to_owned()) + &chain)), count);
+    let members: String = (0..count).map(|at| state(format!("m{at}"), "{text: x}".to_owned())).collect();
+    let wanting: String = (0..count).map(|at| state(format!("w{at}"), "{require: [{sls: m}]}".to_owned())).collect();
+    assert_eq!(steps(&(members + &wanting)), 2 * count);
+}

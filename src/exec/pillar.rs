@@ -1,0 +1,131 @@
+//! Pillar: the data that a minion is given, compiled from the SLS files of `pillar_roots` for it alone.
+//!
+//! [`compile`] needs a context and nothing else: its options say where the files are, its grains whose pillar it is. A
+//! master calls it for each of its minions, a minion without one for itself.
+
+mod render;
+mod top;
+
+pub use top::confirmed;
+
+use super::fileserver::LocalFiles;
+use super::merge::{Lists, Strategy};
+use super::sls::Tree;
+use super::{Ctx, Fault};
+use crate::wire::value::{Map, Value};
+use render::Renderer;
+
+/// Under this key a pillar tells what was wrong with its files. States do not run with it.
+pub const ERRORS: &str = "_errors";
+
+/// What bears on a pillar besides the minion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// The environment of the states that it is for.
+    pub saltenv: Option<String>,
+    /// Only this environment of the pillar.
+    pub pillarenv: Option<String>,
+    /// Data from the command line (`pillar=`), on top of all.
+    pub over: Map,
+}
+
+impl Asked {
+    /// What the configuration asks for.
+    pub fn of(opts: &Map) -> Asked {
+        let text = |name: &str| opts.str_at(name).filter(|text| !text.is_empty()).map(str::to_owned);
+        let saltenv = text("saltenv");
+        let from_saltenv = opts.at("pillarenv_from_saltenv").is_some_and(Value::truthy);
+        let pillarenv = text("pillarenv").or_else(|| saltenv.clone().filter(|_| from_saltenv));
+        Asked { saltenv, pillarenv, over: Map::new() }
+    }
+}
+
+/// The pillar of this minion, anew: from its own files with `file_client: local`, else from the master.
+pub fn gather(ctx: &Ctx, asked: &Asked) -> Result<Map, Fault> {
+    match ctx.opts.str_at("file_client") {
+        Some("local") => compile(ctx, asked),
+        _ => ctx.master.pillar(asked),
+    }
+}
+
+/// Compiles the pillar of the minion whose grains and id are in the context.
+pub fn compile(ctx: &Ctx, asked: &Asked) -> Result<Map, Fault> {
+    let roots = roots(ctx.opts, asked);
+    let environments = environments(&roots);
+    // Inside of the pillar there is none yet; `salt://` in its templates are files of the pillar.
+    let nothing = Map::new();
+    let inner = ctx.with(&nothing, ctx.opts);
+    let files = LocalFiles::new(&server_options(ctx.opts, roots.clone()))?;
+    let tree = Tree::of_files(&inner, Box::new(files));
+    let strategy = ctx.opts.str_at("pillar_source_merging_strategy").unwrap_or("smart");
+    let renderer = ctx.opts.str_at("renderer").unwrap_or_default();
+    let on = |name: &str| ctx.opts.at(name).is_some_and(Value::truthy);
+    let merge = Merge { strategy: Strategy::named(strategy, renderer), lists: Lists::joined(on("pillar_merge_lists")) };
+
+    let mut errors = Vec::new();
+    let top = top::read(&inner, &tree, &environments, asked, &mut errors);
+    let matches = top.matches(&inner, asked);
+    let top_errors = std::mem::take(&mut errors);
+    let renderer = Renderer::new(&inner, &tree, &roots, &environments, merge, &top);
+    let mut pillar = renderer.render(&matches, asked.over.clone(), &mut errors);
+    errors.extend(top_errors);
+
+    if on("pillar_opts") {
+        let mut opts = ctx.opts.clone();
+        opts.insert("saltversion", super::VERSION);
+        pillar.insert("master", opts);
+    }
+    for error in &errors {
+        log::error!("Pillar render error: {error}");
+    }
+    if !errors.is_empty() {
+        pillar.insert(ERRORS, Value::list(errors));
+    }
+    Ok(merge.merge(pillar, asked.over.clone()))
+}
+
+/// How the sources of a pillar go together.
+#[derive(Clone, Copy, Debug)]
+struct Merge {
+    strategy: Strategy,
+    lists: Lists,
+}
+
+impl Merge {
+    fn merge(self, old: Map, new: Map) -> Map {
+        if new.is_empty() { old } else { self.strategy.merge(old, new, self.lists) }
+    }
+}
+
+/// `pillar_roots`, with the folder for any environment (`__env__`) given to the one that is asked for.
+fn roots(opts: &Map, asked: &Asked) -> Map {
+    let mut roots = opts.at("pillar_roots").and_then(Value::as_map).cloned().unwrap_or_default();
+    let Some(any) = roots.remove("__env__") else {
+        return roots;
+    };
+    let saltenv = asked.pillarenv.as_deref().or(asked.saltenv.as_deref()).unwrap_or("base");
+    if !roots.contains(saltenv) {
+        let folders = any.as_list().unwrap_or_default();
+        roots.insert(saltenv, Value::list(folders.iter().map(|folder| folder.to_text().replace("__env__", saltenv))));
+    }
+    roots
+}
+
+/// `base` first, then in the order of the configuration.
+fn environments(roots: &Map) -> Vec<String> {
+    let mut names = vec!["base".to_owned()];
+    names.extend(roots.keys().map(Value::to_text).filter(|name| name != "base"));
+    names
+}
+
+/// The options of a file server for the pillar's folders.
+fn server_options(opts: &Map, roots: Map) -> Map {
+    let wanted = ["hash_type", "file_ignore_regex", "file_ignore_glob", "fileserver_followsymlinks", "cachedir"];
+    let mut server: Map =
+        wanted.iter().filter_map(|name| opts.at(name).map(|value| (Value::from(*name), value.clone()))).collect();
+    server.insert("file_roots", roots);
+    server
+}
+
+#[cfg(test)]
+mod tests;

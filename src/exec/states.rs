@@ -1,0 +1,166 @@
+//! State modules: what an SLS declares, such as `file.managed`.
+//!
+//! A module is one file (or a folder for a large one) and one line in [`MODULES`]. A state is a record of its arguments and
+//! a [`State::plan`]: it looks at the host, which it cannot change, and says that all is as it should be
+//! ([`already`]), or what it would change and how ([`change`]). Whoever runs states decides whether that is done, so no
+//! state has to think of `test=True`.
+//!
+//! ```
+//! use halite::exec::states::{Look, Module, Plan, State, already, state};
+//! use halite::exec::Fault;
+//!
+//! halite::record! {
+//!     /// Does nothing.
+//!     ///
+//!     ///   nothing:
+//!     ///     test.nop: []
+//!     pub struct Nop {
+//!         /// The ID, which means nothing.
+//!         name: String,
+//!     }
+//! }
+//! impl State for Nop {
+//!     fn plan(self, _: &Look) -> Result<Plan, Fault> {
+//!         Ok(already("Success!"))
+//!     }
+//! }
+//! pub const MODULE: Module = Module { name: "test", doc: "Simple checks.", functions: &[state::<Nop>("nop")] };
+//! ```
+
+mod cmd;
+mod file;
+mod module;
+mod test;
+
+use super::{Ctx, Fault, function};
+use crate::wire::record::{ArgumentError, Arguments, Record};
+use crate::wire::value::{Map, Value};
+
+/// Every module, sorted by name.
+pub const MODULES: &[&Module] = &[&cmd::MODULE, &file::MODULE, &module::MODULE, &test::MODULE];
+
+/// Modules of Salt whose states react to changes of others and which are not in this version yet: an SLS is compiled as
+/// with them.
+const WATCHING: [&str; 4] = ["event", "mount", "pkg", "service"];
+
+/// The function of a module that runs when what its states watch has changed.
+pub const REACTION: &str = "mod_watch";
+
+pub type Module = function::Module<PlanFn>;
+pub type Function = function::Function<PlanFn>;
+type PlanFn = fn(Arguments, &Look) -> Result<Result<Plan, Fault>, ArgumentError>;
+
+/// What a state does with its arguments.
+pub trait State: Record {
+    /// Looks, and says what is to be done.
+    fn plan(self, look: &Look) -> Result<Plan, Fault>;
+}
+
+/// The table's entry for a state.
+pub const fn state<S: State>(name: &'static str) -> Function {
+    Function::of::<S>(name, |arguments, look| S::bind(arguments).map(|state| state.plan(look)))
+}
+
+/// What a state sees.
+pub struct Look<'a> {
+    /// The host in it can only be looked at.
+    pub ctx: &'a Ctx<'a>,
+    /// The low chunk.
+    pub low: &'a Map,
+    /// The environment of the SLS.
+    pub saltenv: &'a str,
+    /// IDs that are watched and have changed, `module: id`, when the state runs for that.
+    pub changed: &'a [String],
+}
+
+/// What is to be done about a state.
+pub enum Plan {
+    /// Nothing, or nothing can be done.
+    Stands(Outcome),
+    /// Something changes.
+    Changes {
+        /// What is said of it in test mode.
+        would: Outcome,
+        apply: Apply,
+    },
+}
+
+/// Changes the host and says what came of it.
+pub type Apply = Box<dyn FnOnce(&Ctx) -> Result<Outcome, Fault>>;
+
+/// What became of a state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Nothing: something would be changed.
+    pub result: Option<bool>,
+    pub comment: String,
+    pub changes: Map,
+    /// Further entries of the result, such as `warnings`.
+    pub more: Map,
+}
+
+impl Outcome {
+    pub fn new(result: Option<bool>, comment: impl Into<String>) -> Outcome {
+        Outcome { result, comment: comment.into(), ..Outcome::default() }
+    }
+
+    pub fn with_changes(mut self, changes: Map) -> Outcome {
+        self.changes = changes;
+        self
+    }
+
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Outcome {
+        self.more.insert(key, value);
+        self
+    }
+}
+
+/// All is as it should be.
+pub fn already(comment: impl Into<String>) -> Plan {
+    Plan::Stands(Outcome::new(Some(true), comment))
+}
+
+/// It cannot be as it should be.
+pub fn failed(comment: impl Into<String>) -> Plan {
+    Plan::Stands(Outcome::new(Some(false), comment))
+}
+
+/// Something is to be changed; `changes` and `comment` are what test mode says.
+pub fn change(
+    changes: Map,
+    comment: impl Into<String>,
+    apply: impl FnOnce(&Ctx) -> Result<Outcome, Fault> + 'static,
+) -> Plan {
+    Plan::Changes { would: Outcome::new(None, comment).with_changes(changes), apply: Box::new(apply) }
+}
+
+/// The state called `mod.fun`.
+pub fn find(fun: &str) -> Option<&'static Function> {
+    function::find(MODULES, fun)
+}
+
+/// The fault of a name that no state has.
+pub fn unknown(fun: &str) -> Fault {
+    function::unknown(MODULES, fun)
+}
+
+/// The names of all states, `mod.fun`, sorted.
+pub fn names() -> impl Iterator<Item = String> {
+    function::names(MODULES)
+}
+
+/// Whether the states of a module react to changes of what they watch.
+pub fn watches(module: &str) -> bool {
+    WATCHING.contains(&module) || find(&format!("{module}.{REACTION}")).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_documented() {
+        function::tests::assert_sorted_and_documented(MODULES);
+        assert!(watches("cmd") && watches("service") && !watches("file"));
+    }
+}

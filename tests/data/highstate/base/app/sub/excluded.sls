@@ -1,0 +1,2 @@
+excl:
+  test.nop: []

@@ -1,0 +1,2 @@
+other:
+  test.nop: [{require: [{id: sub-one}]}]

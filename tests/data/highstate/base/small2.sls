@@ -1,0 +1,1 @@
+small2: test.nop

@@ -1,0 +1,3 @@
+dev-{{ saltenv }}-{{ slspath }}:
+  test.nop:
+    - text: {{ sls }} {{ tplfile }} {{ tpldir }} {{ tpldot }}
