@@ -22,9 +22,16 @@
 pub mod cmd;
 mod config;
 mod cp;
+mod disk;
+mod environ;
 mod event;
 mod grains;
+mod hashutil;
 mod key;
+mod r#match;
+mod random;
+#[cfg(test)]
+mod recorded;
 mod saltutil;
 mod sys;
 mod test;
@@ -40,9 +47,14 @@ pub const MODULES: &[&Module] = &[
     &cmd::MODULE,
     &config::MODULE,
     &cp::MODULE,
+    &disk::MODULE,
+    &environ::MODULE,
     &event::MODULE,
     &grains::MODULE,
+    &hashutil::MODULE,
     &key::MODULE,
+    &r#match::MODULE,
+    &random::MODULE,
     &saltutil::MODULE,
     &sys::MODULE,
     &test::MODULE,
@@ -184,11 +196,16 @@ pub mod tests {
         }
     }
 
+    /// `Zg==` is none: base64 ends so.
+    fn is_keyword(name: &str, value: &str) -> bool {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') && !value.starts_with('=')
+    }
+
     /// As the command line reads arguments, near enough: `name=value` is a keyword.
     fn arguments(words: Vec<String>) -> Arguments {
         words.into_iter().fold(Arguments::default(), |mut arguments, word| {
             match word.split_once('=') {
-                Some((name, value)) if name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.is_empty() => {
+                Some((name, value)) if is_keyword(name, value) => {
                     arguments.keywords.insert(name, plain(value));
                 }
                 _ => arguments.positional.push(plain(&word)),
