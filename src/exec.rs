@@ -1,6 +1,7 @@
 //! What a node can do: execution modules, targeting, renderers, outputters. Synchronous, and without a socket: whatever
 //! a function may touch arrives in [`Ctx`].
 
+pub mod base64;
 pub mod context;
 pub mod diff;
 pub mod digest;

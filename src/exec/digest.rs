@@ -60,6 +60,27 @@ impl HashType {
         hasher.finish()
     }
 
+    /// The bytes that it works on at a time, which a key of an HMAC is made as long as.
+    fn block(self) -> usize {
+        match self {
+            HashType::Sha384 | HashType::Sha512 => 128,
+            _ => 64,
+        }
+    }
+
+    /// A message's HMAC (RFC 2104): who does not know the key cannot make it.
+    pub fn hmac(self, key: &[u8], message: &[u8]) -> Vec<u8> {
+        let digest = |parts: [&[u8]; 2]| {
+            let mut hasher = self.hasher();
+            parts.into_iter().for_each(|part| hasher.update(part));
+            hasher.finish_bytes()
+        };
+        let mut padded = if key.len() > self.block() { digest([key, b""]) } else { key.to_vec() };
+        padded.resize(self.block(), 0);
+        let with = |mask: u8| padded.iter().map(|byte| byte ^ mask).collect::<Vec<u8>>();
+        digest([&with(0x5c), &digest([&with(0x36), message])])
+    }
+
     /// The digest of all that can be read.
     pub fn of(self, mut from: impl Read) -> io::Result<String> {
         let mut hasher = self.hasher();
@@ -100,24 +121,40 @@ impl Hasher {
 
     /// Hexadecimal, in small letters.
     pub fn finish(self) -> String {
+        hex(&self.finish_bytes())
+    }
+
+    pub fn finish_bytes(self) -> Vec<u8> {
         match self {
-            Hasher::Md5(state) => hex(&state.finalize()),
-            Hasher::Sha1(state) => hex(&state.finalize()),
-            Hasher::Sha224(state) => hex(&state.finalize()),
-            Hasher::Sha256(state) => hex(&state.finalize()),
-            Hasher::Sha384(state) => hex(&state.finalize()),
-            Hasher::Sha512(state) => hex(&state.finalize()),
+            Hasher::Md5(state) => state.finalize().to_vec(),
+            Hasher::Sha1(state) => state.finalize().to_vec(),
+            Hasher::Sha224(state) => state.finalize().to_vec(),
+            Hasher::Sha256(state) => state.finalize().to_vec(),
+            Hasher::Sha384(state) => state.finalize().to_vec(),
+            Hasher::Sha512(state) => state.finalize().to_vec(),
         }
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Hexadecimal, in small letters.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The first and the sixth case of RFC 2202 and RFC 4231.
+    #[test]
+    fn an_hmac_is_that_of_the_standards() {
+        let of = |kind: HashType, length| {
+            hex(&kind.hmac(&vec![0xaa; length], b"Test Using Larger Than Block-Size Key - Hash Key First"))
+        };
+        assert_eq!(of(HashType::Md5, 80), "6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd");
+        assert_eq!(of(HashType::Sha256, 131), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+        assert_eq!(hex(&HashType::Sha1.hmac(&[0x0b; 20], b"Hi There")), "b617318655057264e28bc0b6fb378c8ef146be00");
+    }
 
     #[test]
     fn digests_are_those_of_the_standards() {

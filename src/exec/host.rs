@@ -5,6 +5,7 @@
 
 mod accounts;
 mod child;
+mod environment;
 #[cfg(test)]
 pub mod fake;
 mod files;
@@ -52,6 +53,11 @@ pub trait Host: Sync {
     fn now(&self) -> SystemTime;
     fn sleep(&self, time: Duration);
     fn env(&self, name: &str) -> Option<String>;
+    /// All variables of the environment.
+    fn environment(&self) -> BTreeMap<String, String>;
+    /// Sets a variable for this process and the commands that it runs from now on; `None` removes it. Names that no
+    /// process can have are refused.
+    fn set_env(&self, name: &str, value: Option<&str>) -> io::Result<()>;
     /// The account with this name.
     fn user(&self, name: &str) -> io::Result<Option<User>>;
     /// The account with this number.

@@ -22,12 +22,18 @@
 pub mod cmd;
 mod config;
 mod cp;
+mod disk;
+mod environ;
 mod event;
 mod grains;
+mod hashutil;
 mod key;
 mod log;
 mod r#match;
 mod pillar;
+mod random;
+#[cfg(test)]
+mod recorded;
 mod saltutil;
 mod slsutil;
 mod state;
@@ -45,12 +51,16 @@ pub const MODULES: &[&Module] = &[
     &cmd::MODULE,
     &config::MODULE,
     &cp::MODULE,
+    &disk::MODULE,
+    &environ::MODULE,
     &event::MODULE,
     &grains::MODULE,
+    &hashutil::MODULE,
     &key::MODULE,
     &log::MODULE,
     &r#match::MODULE,
     &pillar::MODULE,
+    &random::MODULE,
     &saltutil::MODULE,
     &slsutil::MODULE,
     &state::MODULE,
@@ -194,11 +204,16 @@ pub mod tests {
         }
     }
 
+    /// `Zg==` is none: base64 ends so.
+    fn is_keyword(name: &str, value: &str) -> bool {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') && !value.starts_with('=')
+    }
+
     /// As the command line reads arguments, near enough: `name=value` is a keyword.
     fn arguments(words: Vec<String>) -> Arguments {
         words.into_iter().fold(Arguments::default(), |mut arguments, word| {
             match word.split_once('=') {
-                Some((name, value)) if name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.is_empty() => {
+                Some((name, value)) if is_keyword(name, value) => {
                     arguments.keywords.insert(name, plain(value));
                 }
                 _ => arguments.positional.push(plain(&word)),

@@ -1,4 +1,8 @@
-//! Random numbers for names and waits.
+//! Random numbers for names and waits, and those that users ask for.
+
+mod chance;
+
+pub use chance::{Chance, SeedError};
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::hash::{BuildHasher, Hasher};

@@ -13,7 +13,6 @@ use std::time::{Duration, SystemTime};
 #[derive(Default)]
 pub struct Fake {
     state: Mutex<State>,
-    env: BTreeMap<String, String>,
     users: Vec<User>,
     groups: BTreeMap<String, u32>,
     addresses: Vec<Address>,
@@ -27,6 +26,7 @@ struct State {
     ran: Vec<Command>,
     killed: Vec<(i32, i32)>,
     slept: Duration,
+    env: BTreeMap<String, String>,
 }
 
 struct Node {
@@ -54,8 +54,8 @@ impl Fake {
         self.node(path, FileKind::Folder, "", 0o755)
     }
 
-    pub fn env(mut self, name: &str, value: &str) -> Fake {
-        self.env.insert(name.to_owned(), value.to_owned());
+    pub fn env(self, name: &str, value: &str) -> Fake {
+        self.state.lock().unwrap().env.insert(name.to_owned(), value.to_owned());
         self
     }
 
@@ -243,7 +243,23 @@ impl Host for Fake {
     }
 
     fn env(&self, name: &str) -> Option<String> {
-        self.env.get(name).cloned()
+        self.state.lock().unwrap().env.get(name).cloned()
+    }
+
+    fn environment(&self) -> BTreeMap<String, String> {
+        self.state.lock().unwrap().env.clone()
+    }
+
+    fn set_env(&self, name: &str, value: Option<&str>) -> io::Result<()> {
+        if !super::environment::is_possible(name, value) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let env = &mut self.state.lock().unwrap().env;
+        match value {
+            Some(value) => env.insert(name.to_owned(), value.to_owned()),
+            None => env.remove(name),
+        };
+        Ok(())
     }
 
     fn user(&self, name: &str) -> io::Result<Option<User>> {
@@ -259,7 +275,7 @@ impl Host for Fake {
     }
 
     fn which(&self, program: &str) -> Option<PathBuf> {
-        let path = self.env.get("PATH").map_or("/usr/bin:/bin", String::as_str);
+        let path = self.env("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let found =
             |file: &PathBuf| self.stat(file).is_ok_and(|stat| stat.kind == FileKind::File && stat.mode & 0o111 != 0);
         path.split(':').map(|folder| Path::new(folder).join(program)).find(found)

@@ -1,6 +1,7 @@
 //! The real machine.
 
-use super::{Address, Attributes, Command, Finished, Host, Stat, User, accounts, files, process, web};
+use super::{Address, Attributes, Command, Finished, Host, Stat, User, accounts, environment, files, process, web};
+use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -72,7 +73,15 @@ impl Host for Machine {
     }
 
     fn env(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
+        environment::variable(name)
+    }
+
+    fn environment(&self) -> BTreeMap<String, String> {
+        environment::all()
+    }
+
+    fn set_env(&self, name: &str, value: Option<&str>) -> io::Result<()> {
+        environment::set(name, value)
     }
 
     fn user(&self, name: &str) -> io::Result<Option<User>> {

@@ -1,7 +1,7 @@
 //! Running a process: its own process group, its output read as it comes, killed whole at its timeout.
 
 use super::child::{Identity, become_user};
-use super::{Choice, Command, Finished};
+use super::{Choice, Command, Finished, environment};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::OwnedFd;
@@ -71,6 +71,13 @@ fn prepare(command: &Command) -> io::Result<std::process::Command> {
     process.args(arguments).process_group(0);
     if command.clean_env == Choice::Yes {
         process.env_clear();
+    } else {
+        for (name, value) in environment::changes() {
+            match value {
+                Some(value) => process.env(name, value),
+                None => process.env_remove(name),
+            };
+        }
     }
     for (name, value) in &command.env {
         if name.is_empty() || name.contains(['=', '\0']) {

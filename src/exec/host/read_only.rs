@@ -1,6 +1,7 @@
 //! A view of a host under which nothing can be changed: what a state sees in test mode.
 
 use super::{Address, Attributes, Command, Finished, Host, Stat, User, web};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -71,6 +72,14 @@ impl Host for ReadOnly<'_> {
 
     fn env(&self, name: &str) -> Option<String> {
         self.0.env(name)
+    }
+
+    fn environment(&self) -> BTreeMap<String, String> {
+        self.0.environment()
+    }
+
+    fn set_env(&self, name: &str, _: Option<&str>) -> io::Result<()> {
+        refused("set the variable", name)
     }
 
     fn user(&self, name: &str) -> io::Result<Option<User>> {

@@ -4,9 +4,10 @@ use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp};
 use super::super::value::Val;
 use super::{Filter, filter};
-use crate::exec::random;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use crate::exec::digest::{HashType, hex};
+use crate::exec::random::Chance;
+use crate::exec::{base64, random};
+use crate::wire::value::Value;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
@@ -18,13 +19,13 @@ pub const SALT: &[Filter] = &[
     filter("sha256", &[], 0, |_, value, _| Ok(Val::from(hex(&Sha256::digest(bytes(&value)?))))),
     filter("sha512", &[], 0, |_, value, _| Ok(Val::from(hex(&Sha512::digest(bytes(&value)?))))),
     filter("hmac", &["shared_secret", "challenge_hmac"], 2, |_, value, bound| {
-        let signature = STANDARD.encode(hmac(&bytes(&bound.val(0))?, &bytes(&value)?));
+        let signature = base64::encode(&HashType::Sha256.hmac(&bytes(&bound.val(0))?, &bytes(&value)?));
         Ok(Val::Bool(signature.as_bytes() == bytes(&bound.val(1))?))
     }),
     filter("hmac_compute", &["shared_secret"], 1, |_, value, bound| {
-        Ok(Val::from(hex(&hmac(&bytes(&bound.val(0))?, &bytes(&value)?))))
+        Ok(Val::from(hex(&HashType::Sha256.hmac(&bytes(&bound.val(0))?, &bytes(&value)?))))
     }),
-    filter("base64_encode", &[], 0, |_, value, _| Ok(Val::from(STANDARD.encode(bytes(&value)?)))),
+    filter("base64_encode", &[], 0, |_, value, _| Ok(Val::from(base64::encode(&bytes(&value)?)))),
     filter("base64_decode", &[], 0, decode),
     filter("uuid", &[], 0, |_, value, _| {
         value.defined()?;
@@ -50,24 +51,8 @@ pub fn bytes(value: &Val) -> Res<Vec<u8>> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// HMAC with SHA-256 (RFC 2104).
-fn hmac(key: &[u8], message: &[u8]) -> Vec<u8> {
-    const BLOCK: usize = 64;
-    let mut padded = if key.len() > BLOCK { Sha256::digest(key).to_vec() } else { key.to_vec() };
-    padded.resize(BLOCK, 0);
-    let with = |mask: u8| padded.iter().map(|byte| byte ^ mask).collect::<Vec<u8>>();
-    let inner = Sha256::digest([&with(0x36)[..], message].concat());
-    Sha256::digest([&with(0x5c)[..], &inner[..]].concat()).to_vec()
-}
-
 fn decode(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
-    let known = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    let encoded: Vec<u8> = bytes(&value)?.into_iter().filter(known).collect();
-    let decoded = STANDARD.decode(&encoded).map_err(|_| Failure::python("Error", "Incorrect padding"))?;
+    let decoded = base64::decode(&bytes(&value)?).map_err(|error| Failure::python("Error", error))?;
     Ok(match String::from_utf8(decoded) {
         Ok(text) => Val::from(text),
         Err(error) => Val::Bytes(error.into_bytes().into()),
@@ -111,34 +96,22 @@ fn random_text(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     let size = usize::try_from(value.as_index().unwrap_or(32)).unwrap_or(0);
     interp.spend(size)?;
     let bytes: Vec<u8> = (0..size / 8 + 1).flat_map(|_| random::bits().to_le_bytes()).collect();
-    Ok(Val::from(STANDARD.encode(bytes).chars().take(size).collect::<String>()))
+    Ok(Val::from(base64::encode(&bytes).chars().take(size).collect::<String>()))
 }
 
 /// So many items by chance, or all of them in an order of chance; the same ones each time for the same seed.
 fn sample(interp: &mut Interp, value: &Val, size: Option<usize>, seed: Option<&Val>) -> Res<Val> {
-    let mut items = value.items(interp)?;
+    let items = value.items(interp)?;
     let size = size.unwrap_or(items.len());
     if size > items.len() {
         return Err(Failure::value_error("Sample larger than population or is negative"));
     }
-    let mut state = seed.filter(|seed| !seed.is_none()).map(|seed| {
-        let digest = Sha512::digest(seed.text().as_bytes());
-        digest.iter().take(8).fold(0_u64, |state, byte| state << 8 | u64::from(*byte))
-    });
-    for at in 0..size {
-        let left = (items.len() - at) as u64;
-        let offset = match &mut state {
-            None => random::up_to(left - 1),
-            Some(state) => {
-                // Knuth's generator: what matters is that a seed gives the same order on each host.
-                *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (*state >> 33) % left
-            }
-        };
-        items.swap(at, at + usize::try_from(offset).unwrap_or(0));
-    }
-    items.truncate(size);
-    Ok(Val::list(items))
+    let mut chance = match seed.filter(|seed| !seed.is_none()) {
+        Some(seed) => Chance::seeded(&Value::from(hex(&Sha512::digest(seed.text().as_bytes())))).unwrap_or_default(),
+        None => Chance::default(),
+    };
+    let picked = chance.sample(items.len(), size).into_iter().map(|at| items[at].clone()).collect();
+    Ok(Val::list(picked))
 }
 
 fn file_digest(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {

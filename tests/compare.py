@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Real Salt and Halite side by side: the same calls of execution functions, and what both answer.
+
+    compare.py --halite FILE --salt PYTHON      prints the table of calls and agreements
+    compare.py --salt PYTHON --record           writes what Salt answers to tests/data/modules/, for the unit tests
+
+PYTHON is the interpreter of an environment in which salt 3008.4 is installed. All calls of Salt run in one process of it,
+by way of salt.client.Caller; each of Halite's is a `salt-call --local`. The calls stand in tests/data/modules/*.calls: one
+a line, a JSON list of the function, its positional arguments and, where there are some, its keyword arguments. A word
+"differs: REASON", "volatile" or "host" behind the list says that another answer is known, that no answer is like another,
+or that it depends on the host: those are not recorded.
+Nothing in here changes the host: functions that do have no calls.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = HERE / "data" / "modules"
+MINION = {
+    "id": "web1",
+    "file_client": "local",
+    "grains": {"roles": ["web", "db"], "site": {"dc": "eu1"}},
+}
+
+
+def calls(name):
+    """The calls of a module: function, positional and keyword arguments, note."""
+    for number, line in enumerate((DATA / f"{name}.calls").read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            call, end = json.JSONDecoder().raw_decode(line)
+        except ValueError as error:
+            sys.exit(f"{name}.calls, line {number}: {error}")
+        fun, positional, *keywords = call
+        yield fun, positional, keywords[0] if keywords else {}, line[end:].strip()
+
+
+def configuration(folder):
+    options = dict(MINION, root_dir=str(folder / "root"))
+    (folder / "minion").write_text(json.dumps(options))
+    (folder / "root").mkdir()
+
+
+def plain(value):
+    """What JSON can carry, tuples and bytes too."""
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, dict):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    return value
+
+
+def answer_as_salt(folder):
+    """Runs within Salt's interpreter: calls from standard input, answers to standard output."""
+    import logging
+
+    logging.disable(logging.CRITICAL)
+    import salt.client
+    import salt.config
+
+    options = salt.config.minion_config(str(pathlib.Path(folder) / "minion"))
+    functions = salt.client.Caller(mopts=options).sminion.functions
+    answers = []
+    for fun, positional, keywords in json.load(sys.stdin):
+        try:
+            if fun not in functions:
+                raise KeyError(f"{fun} is not there")
+            answers.append({"answer": plain(functions[fun](*positional, **keywords))})
+        except Exception as error:
+            answers.append({"raises": type(error).__name__, "message": str(error)})
+    print("\n" + json.dumps(answers))
+
+
+def ask_salt(python, folder, asked):
+    done = subprocess.run(
+        [python, __file__, "--inside", str(folder)], input=json.dumps(asked), text=True, capture_output=True
+    )
+    if done.returncode:
+        sys.exit(f"salt: {done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def ask_halite(program, folder, call):
+    fun, positional, keywords = call
+    words = [json.dumps(value) for value in positional]
+    words += [f"{name}={json.dumps(value)}" for name, value in keywords.items()]
+    command = [program, "salt-call", "--local", "-c", str(folder), "--out=json", "-lquiet", fun, "--", *words]
+    done = subprocess.run(command, text=True, capture_output=True)
+    if done.returncode:
+        return {"raises": done.stderr.strip() or done.stdout.strip()}
+    return {"answer": json.loads(done.stdout)["local"]}
+
+
+def agree(salt, halite):
+    if "raises" in salt or "raises" in halite:
+        return "raises" in salt and "raises" in halite
+    return as_printed(salt["answer"]) == halite["answer"]
+
+
+def as_printed(value):
+    """Bytes that are no text reach the terminal as signs for that."""
+    if isinstance(value, dict) and list(value) == ["bytes"]:
+        return bytes.fromhex(value["bytes"]).decode(errors="replace")
+    return value
+
+
+def like(salt, halite):
+    """Volatile answers agree when they have the same form."""
+    return "answer" in salt and "answer" in halite and type(salt["answer"]) is type(halite["answer"])
+
+
+def record(python, folder, names):
+    for name in names:
+        asked = [(fun, positional, keywords) for fun, positional, keywords, _ in calls(name)]
+        notes = [note for *_, note in calls(name)]
+        lines = []
+        for call, note, answer in zip(asked, notes, ask_salt(python, folder, asked)):
+            if not note:
+                lines.append(json.dumps({"call": call, **answer}, ensure_ascii=False))
+        if not lines:
+            continue
+        (DATA / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+        print(f"{name}: {len(lines)} answers")
+
+
+def compare(python, program, folder, names):
+    total = collections.Counter()
+    print("| function | calls | agree | else |\n|---|---|---|---|")
+    for name in names:
+        table = collections.defaultdict(lambda: [0, 0, []])
+        noted = list(calls(name))
+        answers = ask_salt(python, folder, [call[:3] for call in noted])
+        for (*call, note), salt in zip(noted, answers):
+            halite = ask_halite(program, folder, call)
+            row = table[call[0]]
+            row[0] += 1
+            if agree(salt, halite) or note == "volatile" and like(salt, halite):
+                row[1] += 1
+            elif note.startswith("differs:"):
+                row[2].append(note.removeprefix("differs:").strip())
+            else:
+                row[2].append(f"{json.dumps(call)}: {json.dumps(salt)[:200]} <> {json.dumps(halite)[:200]}")
+                total["unexplained"] += 1
+        for fun, (count, agreed, others) in sorted(table.items()):
+            print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |")
+            total["calls"] += count
+            total["agree"] += agreed
+    share = 100 * total["agree"] / max(total["calls"], 1)
+    print(f"\n{total['calls']} calls, {total['agree']} agree ({share:.1f} %), {total['unexplained']} without a reason")
+    return 1 if total["unexplained"] or share < 90 else 0
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--salt", help="the interpreter of an environment with Salt")
+    arguments.add_argument("--halite", default="halite", help="the program")
+    arguments.add_argument("--record", action="store_true", help="write Salt's answers for the unit tests")
+    arguments.add_argument("--inside", help=argparse.SUPPRESS)
+    arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")
+    given = arguments.parse_args()
+    if given.inside:
+        return answer_as_salt(given.inside)
+    if not given.salt:
+        arguments.error("--salt is missing")
+    names = given.modules or sorted(path.stem for path in DATA.glob("*.calls"))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        configuration(folder)
+        if given.record:
+            return record(given.salt, folder, names)
+        return compare(given.salt, given.halite, folder, names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
