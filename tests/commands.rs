@@ -4,9 +4,10 @@
 //! Each runs in a shell, in a folder of its own (`@HERE@`) with nothing in it but the configuration `keys`: that of a
 //! master that does not run and knows six keys.
 
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, wait_for};
 use crate::transcript::{self, Step};
 use halite::keys::Identity;
+use halite::wire::message::{LocalAnswer, LocalAsk};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -78,6 +79,13 @@ fn start_fleet() -> Fleet {
         fleet.start_minion(id);
     }
     fleet.wait_connected(&["web1", "web2", "db1"]);
+    // The grains come a moment after the connection, and those of db1 must be known when it is away.
+    for id in ["web1", "web2", "db1"] {
+        let ask = LocalAsk::Expand { tgt: format!("id:{id}").into(), tgt_type: "grain".to_owned(), delimiter: None };
+        wait_for(&format!("the grains of {id}"), || {
+            matches!(fleet.ask(&ask), Some(LocalAnswer::Minions(ids)) if ids.len() == 1).then_some(())
+        });
+    }
     fleet.stop("db1");
     fleet.wait_gone("db1");
     fs::create_dir_all(fleet.path("cli")).unwrap();
