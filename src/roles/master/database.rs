@@ -3,6 +3,8 @@
 //! One thread writes, in groups of what has come meanwhile, without waiting for the disk (WAL, `synchronous = NORMAL`): a
 //! job is written before it is sent. Another thread brings the log to the disk: a return is there before its minion is
 //! told. No fsync stands between a client and its answer, nor between one job and the next.
+//!
+//! It is long because what is written and what is read again stand together: each row has its two ends in one file.
 
 use crate::wire::link::Local;
 use crate::wire::message::{AtFailure, Batch, BatchSize, EndState, Job, Return};

@@ -470,6 +470,20 @@ fn number(digits: &str, radix: u32) -> Val {
     }
 }
 
+/// The control character that a letter behind a backslash means, in Python's strings and patterns.
+pub fn control_character(letter: char) -> Option<char> {
+    Some(match letter {
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'v' => '\u{b}',
+        _ => return None,
+    })
+}
+
 /// A string literal's text: Python's escapes, unknown ones left as they are.
 fn unescape(text: &str) -> Result<String, String> {
     if !text.contains('\\') {
@@ -483,6 +497,10 @@ fn unescape(text: &str) -> Result<String, String> {
             continue;
         }
         let Some(kind) = chars.next() else { break };
+        if let Some(control) = control_character(kind) {
+            out.push(control);
+            continue;
+        }
         let size = match kind {
             'x' => 2,
             'u' => 4,
@@ -494,17 +512,8 @@ fn unescape(text: &str) -> Result<String, String> {
                 out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
                 continue;
             }
-            'n' | 't' | 'r' | 'a' | 'b' | 'f' | 'v' | '\\' | '\'' | '"' => {
-                out.push(match kind {
-                    'n' => '\n',
-                    't' => '\t',
-                    'r' => '\r',
-                    'a' => '\u{7}',
-                    'b' => '\u{8}',
-                    'f' => '\u{c}',
-                    'v' => '\u{b}',
-                    other => other,
-                });
+            '\\' | '\'' | '"' => {
+                out.push(kind);
                 continue;
             }
             '\n' => continue,

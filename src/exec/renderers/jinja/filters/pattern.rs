@@ -2,6 +2,7 @@
 
 use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp};
+use super::super::lexer::control_character;
 use super::super::value::Val;
 use super::text::text;
 use super::{Filter, filter};
@@ -122,21 +123,14 @@ impl Template {
                     }
                     number
                 }
-                Some(c @ ('n' | 't' | 'r' | 'a' | 'b' | 'f' | 'v' | '\\')) => {
-                    plain.push(match c {
-                        'n' => '\n',
-                        't' => '\t',
-                        'r' => '\r',
-                        'a' => '\u{7}',
-                        'b' => '\u{8}',
-                        'f' => '\u{c}',
-                        'v' => '\u{b}',
-                        other => other,
-                    });
+                Some('\\') => {
+                    plain.push('\\');
                     continue;
                 }
                 Some(c) if c.is_ascii_alphabetic() => {
-                    return Err(Failure::python("error", format!("bad escape \\{c} at position 0")));
+                    let unknown = || Failure::python("error", format!("bad escape \\{c} at position 0"));
+                    plain.push(control_character(c).ok_or_else(unknown)?);
+                    continue;
                 }
                 Some(c) => {
                     plain.push('\\');
