@@ -51,10 +51,14 @@ fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderErro
     out.map(Rendered::Text).map_err(RenderError::Template)
 }
 
+/// What one rendering may do: turns of loops, characters written and elements made, all together.
+const WORK_LIMIT: usize = 100_000_000;
+
 /// What templates are rendered with.
 pub struct Environment<'e> {
     options: Options,
     globals: Map,
+    work_limit: usize,
     loader: &'e dyn Loader,
     functions: &'e dyn Functions,
 }
@@ -75,7 +79,13 @@ pub struct Loaded {
 
 impl<'e> Environment<'e> {
     pub fn new(options: Options, loader: &'e dyn Loader, functions: &'e dyn Functions) -> Environment<'e> {
-        Environment { options, globals: Map::new(), loader, functions }
+        Environment { options, globals: Map::new(), work_limit: WORK_LIMIT, loader, functions }
+    }
+
+    /// Renderings end in an error after so many steps, in place of a hundred million.
+    pub fn with_work_limit(mut self, steps: usize) -> Environment<'e> {
+        self.work_limit = steps;
+        self
     }
 
     /// Names that imported templates see too. In [`Dialect::Salt`] they see the context as well.
