@@ -13,7 +13,7 @@ use super::ast::{Body, Expr, For, Macro, Name, Stmt, StmtKind, Target};
 use super::error::{Failure, Res, Source};
 use super::objects::{BlockRef, LoopObject, MacroObject, Namespace};
 use super::options::Dialect;
-use super::value::Val;
+use super::value::{Val, effort};
 use crate::wire::value::{Map, str_repr};
 use stack::Stack;
 use std::collections::HashMap;
@@ -26,6 +26,9 @@ pub use templates::Template;
 
 /// What one turn of a loop counts as.
 const TURN: usize = 50;
+
+/// What one element of a collection counts as: what it takes in memory, near enough.
+pub const ELEMENT: usize = 16;
 
 /// How deep macros, includes and expressions may nest.
 const DEPTH_LIMIT: usize = 180;
@@ -86,7 +89,7 @@ impl<'e> Interp<'e> {
 
     /// Counts work against what one rendering may do.
     pub fn spend(&mut self, amount: usize) -> Res<()> {
-        self.work = self.work.saturating_add(amount);
+        self.work = self.work.saturating_add(amount).saturating_add(effort::take());
         let limit = self.env.work_limit;
         match self.work > limit {
             true => Err(Failure::limit(format!(
