@@ -32,6 +32,7 @@ mod value;
 mod cases;
 
 use super::pipe::{RenderError, Rendered, Renderer, Rendering};
+use super::secrets::masked;
 use crate::exec::fault::Fault;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -117,9 +118,33 @@ impl<'e> Environment<'e> {
         let failed = |failure: Box<Failure>| Box::new(TemplateError::of(*failure, &source));
         let template = Rc::new(Template::compile(&self.options, source.clone()).map_err(failed)?);
         let mut interp = Interp::new(self, context, source.clone());
-        interp.run(&template).map_err(failed)?;
-        Ok(interp.out)
+        let Err(failure) = interp.run(&template) else { return Ok(interp.out) };
+        let mut error = failed(failure);
+        if let Some(Value::Map(pillar)) = interp.context_at("pillar").or_else(|| self.globals.at("pillar")) {
+            error.message = masked(std::mem::take(&mut error.message), pillar, &interp.sources());
+        }
+        Err(error)
     }
+}
+
+/// What is wrong with the text of a template, as far as that can be told without rendering it. True where there is
+/// markup in it.
+pub fn check(name: &str, text: &str) -> Result<Markup, Box<TemplateError>> {
+    let mut options = Options::default();
+    let stripped = options.take_header(text);
+    let text = stripped.as_deref().unwrap_or(text);
+    let source = Rc::new(Source { name: name.to_owned(), path: name.to_owned(), text: text.to_owned() });
+    let template = Template::compile(&options, source.clone())
+        .map_err(|failure| Box::new(TemplateError::of(*failure, &source)))?;
+    let plain = template.tree.body.iter().all(|stmt| matches!(stmt.kind, ast::StmtKind::Data(_)));
+    Ok(if plain && stripped.is_none() { Markup::None } else { Markup::Some })
+}
+
+/// Whether a text holds anything that a template is rendered for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markup {
+    None,
+    Some,
 }
 
 /// For texts that include nothing.

@@ -87,6 +87,16 @@ impl<'e> Interp<'e> {
         }
     }
 
+    pub fn context_at(&self, name: &str) -> Option<&crate::wire::value::Value> {
+        self.context.at(name)
+    }
+
+    /// The texts of all templates that take part.
+    pub fn sources(&self) -> Vec<&str> {
+        let others = self.templates.values().map(|template| template.source.text.as_str());
+        std::iter::once(self.main.text.as_str()).chain(others).collect()
+    }
+
     /// Counts work against what one rendering may do.
     pub fn spend(&mut self, amount: usize) -> Res<()> {
         self.work = self.work.saturating_add(amount).saturating_add(effort::take());
