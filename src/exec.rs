@@ -16,6 +16,7 @@ pub mod jobs;
 pub mod merge;
 pub mod modules;
 pub mod outputters;
+pub mod outside;
 pub mod pillar;
 pub mod random;
 pub mod regex;

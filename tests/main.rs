@@ -26,6 +26,8 @@ mod jobs;
 mod layers;
 /// What packages ship beside the file.
 mod packaging;
+/// The data that minions are given.
+mod pillar;
 /// The binary as users meet it.
 mod programs;
 /// A network that can be cut.
