@@ -40,6 +40,8 @@ mod run;
 mod secrecy;
 /// Long lives.
 mod soak;
+/// Runs of states: one at a time.
+mod states;
 /// Peers that mean no good, or of which there are two.
 mod strangers;
 /// What a user types and what comes back, as text.
