@@ -17,6 +17,7 @@ pub mod keyring;
 pub mod merge;
 pub mod modules;
 pub mod outputters;
+pub mod outside;
 pub mod pillar;
 pub mod random;
 pub mod regex;

@@ -26,6 +26,8 @@ mod jobs;
 mod layers;
 /// What packages ship beside the file.
 mod packaging;
+/// The data that minions are given.
+mod pillar;
 /// The binary as users meet it.
 mod programs;
 /// A network that can be cut.
@@ -38,6 +40,8 @@ mod run;
 mod secrecy;
 /// Long lives.
 mod soak;
+/// Runs of states: one at a time.
+mod states;
 /// Peers that mean no good, or of which there are two.
 mod strangers;
 /// What a user types and what comes back, as text.

@@ -120,8 +120,8 @@ pub trait Master: Sync {
     /// Asks the daemon of this minion to do something that only it can (`refresh`, `reload`): the name of the local
     /// event and its data.
     fn tell_minion(&self, tag: &str, data: Map) -> Result<(), Fault>;
-    /// The pillar of this minion, compiled anew for these wishes.
-    fn pillar(&self, _asked: &Asked) -> Result<Map, Fault> {
+    /// The pillar of this minion, which has these grains, compiled anew for these wishes.
+    fn pillar(&self, _grains: &Map, _asked: &Asked) -> Result<Map, Fault> {
         Err(Fault::execution("no master: its pillar cannot be asked for from here"))
     }
     /// The master's file server.

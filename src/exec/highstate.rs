@@ -11,6 +11,7 @@ pub mod extend;
 pub mod find;
 pub mod graph;
 pub mod low;
+pub mod pauses;
 pub mod render;
 pub mod requisite;
 pub mod requisite_in;
@@ -19,6 +20,7 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 pub mod top;
+pub mod turn;
 pub mod verify;
 
 use super::sls::Tree;

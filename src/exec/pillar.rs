@@ -3,17 +3,23 @@
 //! [`compile`] needs a context and nothing else: its options say where the files are, its grains whose pillar it is. A
 //! master calls it for each of its minions, a minion without one for itself.
 
+pub mod external;
 mod render;
+mod sources;
 mod top;
 
+pub use sources::{Seen, Sources};
 pub use top::confirmed;
 
 use super::fileserver::LocalFiles;
+use super::fileserver::names::is_saltenv;
+use super::host::Host;
 use super::merge::{Lists, Strategy};
 use super::sls::Tree;
-use super::{Ctx, Fault};
+use super::{Call, Ctx, Fault, NoMaster, outside};
 use crate::wire::value::{Map, Value};
 use render::Renderer;
+use std::sync::atomic::AtomicBool;
 
 /// Under this key a pillar tells what was wrong with its files. States do not run with it.
 pub const ERRORS: &str = "_errors";
@@ -44,17 +50,41 @@ impl Asked {
 pub fn gather(ctx: &Ctx, asked: &Asked) -> Result<Map, Fault> {
     match ctx.opts.str_at("file_client") {
         Some("local") => compile(ctx, asked),
-        _ => ctx.master.pillar(asked),
+        _ => ctx.master.pillar(ctx.grains, asked),
     }
+}
+
+/// A pillar, and for how long it is the right one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compiled {
+    pub pillar: Map,
+    pub lasts: Lasts,
+}
+
+/// For how long a pillar is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// Until its [`Sources`] or what is known of the minion change.
+    UntilSourcesChange,
+    /// Something else was asked on the way: a command, the time, chance.
+    Once,
 }
 
 /// Compiles the pillar of the minion whose grains and id are in the context.
 pub fn compile(ctx: &Ctx, asked: &Asked) -> Result<Map, Fault> {
+    compile_once(ctx, asked).map(|compiled| compiled.pillar)
+}
+
+/// The same, and whether it may be kept.
+pub fn compile_once(ctx: &Ctx, asked: &Asked) -> Result<Compiled, Fault> {
+    check_environments(asked)?;
+    let looks = outside::looks();
     let roots = roots(ctx.opts, asked);
     let environments = environments(&roots);
     // Inside of the pillar there is none yet; `salt://` in its templates are files of the pillar.
     let nothing = Map::new();
-    let inner = ctx.with(&nothing, ctx.opts);
+    let opts = inner_options(ctx.opts, asked, &roots);
+    let inner = ctx.with(&nothing, &opts);
     let files = LocalFiles::new(&server_options(ctx.opts, roots.clone()))?;
     let tree = Tree::of_files(&inner, Box::new(files));
     let strategy = ctx.opts.str_at("pillar_source_merging_strategy").unwrap_or("smart");
@@ -64,10 +94,21 @@ pub fn compile(ctx: &Ctx, asked: &Asked) -> Result<Map, Fault> {
 
     let mut errors = Vec::new();
     let top = top::read(&inner, &tree, &environments, asked, &mut errors);
-    let matches = top.matches(&inner, asked);
     let top_errors = std::mem::take(&mut errors);
+    let first = on("ext_pillar_first");
+    let mut pillar = asked.over.clone();
+    if first {
+        pillar = external::add(&inner, asked, merge, pillar, &mut errors);
+    }
+    // With the external pillar first, targets and templates see it.
+    let seen = if first { pillar.clone() } else { Map::new() };
+    let inner = inner.with(&seen, &opts);
+    let matches = top.matches(&inner, asked);
     let renderer = Renderer::new(&inner, &tree, &roots, &environments, merge, &top);
-    let mut pillar = renderer.render(&matches, asked.over.clone(), &mut errors);
+    pillar = renderer.render(&matches, pillar, &mut errors);
+    if !first {
+        pillar = external::add(&inner, asked, merge, pillar, &mut errors);
+    }
     errors.extend(top_errors);
 
     if on("pillar_opts") {
@@ -81,7 +122,75 @@ pub fn compile(ctx: &Ctx, asked: &Asked) -> Result<Map, Fault> {
     if !errors.is_empty() {
         pillar.insert(ERRORS, Value::list(errors));
     }
-    Ok(merge.merge(pillar, asked.over.clone()))
+    let pillar = merge.merge(pillar, asked.over.clone());
+    let lasts = if outside::looks() == looks { Lasts::UntilSourcesChange } else { Lasts::Once };
+    Ok(Compiled { pillar, lasts })
+}
+
+/// The pillar of another node: of the minion with this id and these grains, by the options of a master.
+pub fn compile_for(host: &dyn Host, opts: &Map, id: &str, grains: &Map, asked: &Asked) -> Result<Compiled, Fault> {
+    as_seen_for(host, opts, id, grains, |ctx| compile_once(ctx, asked))
+}
+
+/// The merged top file, by which the pillar of a minion is compiled, or what is wrong with it.
+pub fn show_top(
+    host: &dyn Host,
+    opts: &Map,
+    id: &str,
+    grains: &Map,
+    asked: &Asked,
+) -> Result<Result<Map, Vec<String>>, Fault> {
+    as_seen_for(host, opts, id, grains, |ctx| {
+        check_environments(asked)?;
+        let roots = roots(ctx.opts, asked);
+        let opts = inner_options(ctx.opts, asked, &roots);
+        let inner = ctx.with(ctx.pillar, &opts);
+        let tree = Tree::of_files(&inner, Box::new(LocalFiles::new(&server_options(ctx.opts, roots.clone()))?));
+        let mut errors = Vec::new();
+        let top = top::read(&inner, &tree, &environments(&roots), asked, &mut errors);
+        Ok(if errors.is_empty() { Ok(top.shown()) } else { Err(errors) })
+    })
+}
+
+fn as_seen_for<T>(host: &dyn Host, opts: &Map, id: &str, grains: &Map, with: impl FnOnce(&Ctx) -> T) -> T {
+    let mut opts = opts.clone();
+    opts.insert("id", id);
+    let (nothing, call) = (Map::new(), Call::default());
+    with(&Ctx {
+        host,
+        master: &NoMaster,
+        grains,
+        pillar: &nothing,
+        opts: &opts,
+        call: &call,
+        cancelled: &AtomicBool::new(false),
+        scratch: Default::default(),
+    })
+}
+
+/// Environments come from minions, and stand in the paths of folders.
+fn check_environments(asked: &Asked) -> Result<(), Fault> {
+    for (name, saltenv) in [("pillarenv", &asked.pillarenv), ("saltenv", &asked.saltenv)] {
+        if let Some(saltenv) = saltenv.as_deref().filter(|saltenv| !is_saltenv(saltenv)) {
+            return Err(Fault::invocation(format!(
+                "{name}: '{}' is no name of an environment",
+                saltenv.escape_debug()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The options that templates of a pillar see: for them, files are those of the pillar.
+fn inner_options(opts: &Map, asked: &Asked, roots: &Map) -> Map {
+    let mut opts = opts.clone();
+    opts.insert("file_client", "local");
+    opts.insert("file_roots", roots.clone());
+    opts.insert("pillarenv", asked.pillarenv.clone());
+    if let Some(saltenv) = &asked.saltenv {
+        opts.insert("saltenv", saltenv.as_str());
+    }
+    opts
 }
 
 /// How the sources of a pillar go together.

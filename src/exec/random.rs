@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, Hasher};
 
 /// 64 bits from the kernel; from the process's own seeds on kernels that have no `getrandom`.
 pub fn bits() -> u64 {
+    super::outside::looked();
     let mut bytes = [0; 8];
     match getrandom(&mut bytes, GetRandomFlags::empty()) {
         Ok(filled) if filled == bytes.len() => u64::from_ne_bytes(bytes),

@@ -15,6 +15,7 @@ pub mod fleet;
 mod jobs;
 mod manage;
 mod matching;
+mod pillar;
 mod salt;
 mod state;
 mod test;
@@ -39,6 +40,7 @@ pub const RUNNERS: &[&Module] = &[
     &jobs::MODULE,
     &manage::MODULE,
     &matching::MODULE,
+    &pillar::MODULE,
     &salt::MODULE,
     &state::MODULE,
     &test::MODULE,

@@ -79,6 +79,11 @@ impl<'a> Tree<'a> {
         self.client.readable(path, saltenv)
     }
 
+    /// Renders a text that stands in no file.
+    pub fn render_text(&self, ctx: &Ctx, name: &str, text: &str, saltenv: &str) -> Result<Value, String> {
+        render_text(ctx, &self.client, name, text, "", saltenv, Map::new())
+    }
+
     /// Renders a file of the tree, or any other, to data; an empty one is an empty map. The error is what to tell whoever
     /// wrote it.
     pub fn render(&self, ctx: &Ctx, path: &str, sls: &str, saltenv: &str, more: Map) -> Result<Value, String> {

@@ -31,6 +31,7 @@ mod cmd;
 mod file;
 mod module;
 mod test;
+mod wait;
 
 use super::{Ctx, Fault, function};
 use crate::wire::record::{ArgumentError, Arguments, Record};

@@ -2,7 +2,7 @@
 
 use super::fileserver::client::FileClient;
 use super::renderers::jinja::{Environment, Functions, Loaded, Loader, Options, UndefinedPolicy};
-use super::{Ctx, Fault, modules};
+use super::{Ctx, Fault, modules, outside};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
 use std::cell::RefCell;
@@ -100,6 +100,9 @@ impl Functions for Templates<'_, '_> {
     fn call(&self, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
         // In templates a command is a line for a shell, as Salt has it.
         let fun = if fun == "cmd.run" { "cmd.shell" } else { fun };
+        if modules::find(fun).is_some_and(|function| function.place == modules::Place::Worker) {
+            outside::looked();
+        }
         self.ctx.run(fun, arguments)
     }
 

@@ -12,7 +12,7 @@ use super::cli::salt_call::SaltCallLine;
 use super::cli::{Display, Exit, Trouble, account};
 use super::config::id::{self, Names};
 use super::config::{Config, KeepId, Role, Surroundings};
-use super::minion::execute::{World, reply};
+use super::minion::execute::{World, reply, sees_pillar};
 use super::minion::local::{MinionAsk, MinionSocket};
 use super::minion::spool::Spool;
 use crate::exec::context::{Master, NoMaster};
@@ -69,9 +69,8 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
         }
     };
     let job = job(line, &called);
-    // The minion's own pillar, where it has no master that compiles one.
-    let pillar = match is_local {
-        true => own_pillar(&config.opts, &grains, &job)?,
+    let pillar = match sees_pillar(&called.fun) {
+        true => pillar_of(&config.opts, &grains, &job, way.master()),
         false => Map::new(),
     };
     let world = World {
@@ -101,12 +100,14 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     })
 }
 
-fn own_pillar(opts: &Map, grains: &Map, job: &Job) -> Result<Map, Trouble> {
+/// The pillar: compiled here with `--local`, else by the master. That there is none is told in it: a function that needs
+/// none runs without, a state does not.
+fn pillar_of(opts: &Map, grains: &Map, job: &Job, master: &dyn Master) -> Map {
     let nothing = Map::new();
     let call = Call { fun: job.fun.to_text(), jid: job.jid.clone(), ..Call::default() };
     let ctx = Ctx {
         host: &Machine,
-        master: &NoMaster,
+        master,
         grains,
         pillar: &nothing,
         opts,
@@ -114,7 +115,10 @@ fn own_pillar(opts: &Map, grains: &Map, job: &Job) -> Result<Map, Trouble> {
         cancelled: &AtomicBool::new(false),
         scratch: Default::default(),
     };
-    pillar::compile(&ctx, &Asked::of(opts)).map_err(|fault| Trouble::new(Exit::Failed, format!("pillar: {fault}")))
+    pillar::gather(&ctx, &Asked::of(opts)).unwrap_or_else(|fault| {
+        log::error!("there is no pillar: {fault}");
+        Map::from_iter([(pillar::ERRORS, Value::list([fault.to_string()]))])
+    })
 }
 
 /// The minion's configuration, with what the command line says above it.
@@ -132,6 +136,8 @@ fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
         config.opts.insert("file_client", "local");
         config.opts.insert("local", true);
     }
+    // As Salt tells functions who has called them: a pillar that was compiled a moment ago is not compiled again.
+    config.opts.insert("__cli", "salt-call");
     if let Some(id) = &call.id {
         id::check(id).map_err(|wrong| Trouble::new(Exit::Usage, format!("--id: {wrong}")))?;
         config.opts.insert("id", id.as_str());

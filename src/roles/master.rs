@@ -4,7 +4,7 @@
 //! and publications a sender. The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`]
 //! decide who may have a session, [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows
 //! their states and [`batches`] gives those of a batch their turns, [`database`] keeps them, [`bus`] tells everybody,
-//! [`files`] gives files, [`local`] serves the programs of this host.
+//! [`files`] gives files, [`pillar`] gives each minion its own, [`local`] serves the programs of this host.
 
 pub mod acl;
 mod admission;
@@ -19,6 +19,7 @@ pub mod jobs;
 mod keyfile;
 pub mod local;
 pub mod pieces;
+mod pillar;
 pub mod pool;
 mod publish;
 mod rate;
@@ -46,6 +47,7 @@ use database::{Archive, Database};
 use files::FileDesk;
 use jobs::{Id, Jobs};
 use pieces::Pieces;
+use pillar::{PillarDesk, Pillars};
 use pool::{Crowd, Pool};
 use rate::Rate;
 use seats::Seats;
@@ -86,6 +88,7 @@ pub struct Master {
     /// Long returns under way.
     pieces: RefCell<Pieces>,
     files: FileDesk,
+    pillar: PillarDesk,
     database: Database,
     bus: Bus,
     publisher: Publisher,
@@ -105,6 +108,7 @@ struct Known {
     seen: bool,
     /// The instance that fired the last event, and its number.
     events: Option<(Bytes<16>, u64)>,
+    pillars: Pillars,
 }
 
 /// An epoch lasts a day at most.
@@ -172,6 +176,7 @@ impl Master {
             jobs: RefCell::default(),
             pieces: RefCell::default(),
             files: FileDesk::open(&settings)?,
+            pillar: PillarDesk::new(&settings.opts),
             door: OnceCell::new(),
             started: Instant::now(),
             executor,

@@ -8,6 +8,7 @@ pub mod channel;
 pub mod execute;
 pub mod files;
 pub mod local;
+pub mod pillar;
 pub mod settings;
 mod short;
 pub mod spool;
@@ -32,6 +33,7 @@ use async_io::Timer;
 use channel::Channel;
 use files::FileChannel;
 use local::{LocalDoor, MinionAnswer, MinionAsk};
+use pillar::{Awaited, Parts};
 use settings::Settings;
 use short::{Recent, Unacknowledged};
 use smol::LocalExecutor;
@@ -74,6 +76,10 @@ pub struct Minion {
     boot: String,
     /// A place for each job that may be worked on at the same time, where that is limited.
     places: Option<Semaphore>,
+    /// Whether the pillar has come, and whom to tell when it does.
+    pillar_known: Awaited,
+    /// Pillars that workers are given in parts.
+    parts: RefCell<Parts>,
 }
 
 impl Minion {
@@ -112,13 +118,15 @@ impl Minion {
                 sock_dir: settings.sock_dir.clone(),
                 opts: settings.opts,
                 grains: settings.grains,
-                pillar: Map::new(),
+                pillar: Arc::default(),
             })),
             events,
             max_event_size: settings.max_event_size,
             restarts: bounded(1),
             boot,
             places: settings.jobs_at_once.map(|count| Semaphore::new(count as usize)),
+            pillar_known: Awaited::default(),
+            parts: RefCell::default(),
         });
         let local = match &settings.sock_dir {
             Some(sock_dir) => {
@@ -163,12 +171,14 @@ impl Minion {
     async fn introduce(self: Rc<Self>) {
         let mut told = self.channel.ready().await.master;
         self.send_grains().await;
+        self.refresh_pillar().await;
         self.tell_start();
         loop {
             let met = self.channel.ready().await.master;
             if met != told {
                 told = met;
                 self.send_grains().await;
+                self.refresh_pillar().await;
                 self.tell_start();
             }
             self.channel.another_session().await;
@@ -264,6 +274,11 @@ impl Minion {
             MinionAsk::Tell(event) => {
                 match event.tag.as_str() {
                     "grains_refresh" => self.clone().refresh_grains().await,
+                    "pillar_refresh" if event.data.contains("wait") => self.refresh_pillar().await,
+                    "pillar_refresh" => {
+                        let minion = self.clone();
+                        self.executor.spawn(async move { minion.refresh_pillar().await }).detach();
+                    }
                     other => log::debug!("nothing here waits for the local event {other}"),
                 }
                 MinionAnswer::Done
@@ -289,6 +304,8 @@ impl Minion {
             ask @ (MinionAsk::File(_) | MinionAsk::Fetch { .. } | MinionAsk::Push { .. }) => {
                 local::files::serve(&self.files, ask).await
             }
+            MinionAsk::Pillar(ask) => self.serve_pillar(*ask).await,
+            MinionAsk::PillarPart { digest, offset } => self.serve_pillar_part(digest.0, offset),
         }
     }
 }

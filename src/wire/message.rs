@@ -26,6 +26,54 @@ pub enum Ask {
     Grains(Map),
     /// Something of the file server, on a connection of its own.
     File(FileAsk),
+    /// The pillar of whoever asks.
+    Pillar(Box<PillarAsk>),
+    /// More of a pillar that was too long for one message.
+    PillarPart { digest: Bytes<32>, offset: u64 },
+}
+
+/// What bears on a pillar besides the minion's key.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PillarAsk {
+    pub grains: Map,
+    pub saltenv: Option<String>,
+    pub pillarenv: Option<String>,
+    /// Data from the command line, on top of all.
+    #[serde(default)]
+    pub over: Map,
+    pub lasting: Lasting,
+}
+
+/// What becomes of a pillar that is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasting {
+    /// It is for one job.
+    #[default]
+    Once,
+    /// The minion keeps it: targets by pillar mean this one.
+    Kept,
+}
+
+/// Something that may be too long for one message: its CBOR from some place on, as much as fits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Of the whole.
+    pub digest: Bytes<32>,
+    pub size: u64,
+    pub bytes: ByteString,
+}
+
+impl Part {
+    /// The longest part.
+    const LIMIT: usize = 256 * 1024;
+
+    /// A part of the whole; nothing behind its end.
+    pub fn of(whole: &[u8], digest: [u8; 32], offset: u64) -> Part {
+        let rest = usize::try_from(offset).ok().and_then(|offset| whole.get(offset..)).unwrap_or_default();
+        let bytes = rest.get(..Part::LIMIT).unwrap_or(rest).to_vec();
+        Part { digest: Bytes(digest), size: whole.len() as u64, bytes: ByteString(bytes) }
+    }
 }
 
 /// What a minion asks of the file server. Paths are below the roots of an environment; no path leads out of them.
@@ -133,6 +181,7 @@ impl Ask {
             }
             Ask::Fire { .. } => Repeat::Once,
             Ask::File(ask) => ask.repeat(),
+            Ask::Pillar(_) | Ask::PillarPart { .. } => Repeat::Read,
         }
     }
 }
@@ -164,6 +213,8 @@ pub enum Answer {
     /// Not done, and it will not help to ask again.
     Refused(String),
     File(FileAnswer),
+    /// A pillar, or a part of one.
+    Pillar(Part),
 }
 
 /// What a standing request is answered with.

@@ -361,6 +361,35 @@ impl Graph {
         Step { node, chunk: self.nodes[node].chunk }
     }
 
+    /// The graph in the language of Graphviz.
+    pub fn to_dot(&self, chunks: &[Map]) -> String {
+        let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+        let nodes = || self.nodes.iter().filter(|node| !matches!(node.kind, Kind::Group));
+        let mut lines = vec!["digraph G {".to_owned()];
+        for node in nodes() {
+            let text = |name: &str| chunks[node.chunk].at(name).map(Value::to_text).unwrap_or_default();
+            let mut label = format!("{}.{}\\n{}", text("state"), text("fun"), text("__id__").replace('"', "\\\""));
+            if text("name") != text("__id__") {
+                label.push_str(&format!("\\n({})", text("name").replace('"', "\\\"")));
+            }
+            lines.push(format!("  {} [label=\"{label}\"];", quoted(&node.tag)));
+        }
+        for node in nodes() {
+            for (next, kinds) in &node.out {
+                let group = matches!(self.nodes[*next].kind, Kind::Group);
+                let beyond = self.nodes[*next].out.iter().map(|(beyond, _)| beyond).filter(|_| group);
+                for target in beyond.chain(Some(next).filter(|_| !group)) {
+                    for kind in kinds {
+                        let (from, to) = (quoted(&node.tag), quoted(&self.nodes[*target].tag));
+                        lines.push(format!("  {from} -> {to} [label=\"{}\"];", kind.name()));
+                    }
+                }
+            }
+        }
+        lines.push("}".to_owned());
+        lines.join("\n")
+    }
+
     /// The node that is checked before others run, of a state.
     pub fn check_of(&self, node: usize) -> Option<usize> {
         self.by_tag.get(&check_tag(&self.nodes.get(node)?.tag)).copied()

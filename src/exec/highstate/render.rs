@@ -81,6 +81,42 @@ impl Compiler<'_> {
         }
     }
 
+    /// The high data of a file that stands in no tree.
+    pub fn render_file(&self, path: &str) -> Result<Map, Vec<String>> {
+        if !std::path::Path::new(path).is_file() {
+            return Err(vec![format!("Specified SLS {path} on local filesystem cannot be found.")]);
+        }
+        let matches = Matches::new();
+        let mut progress = Progress::new(&matches);
+        let found = Found { path: path.to_owned(), is_init: false };
+        let high = self.render_found(&found, path, self.saltenv().unwrap_or("base"), &mut progress);
+        if progress.errors.is_empty() { Ok(high) } else { Err(progress.errors) }
+    }
+
+    /// The high data of a text, or of what a text has become, which includes nothing.
+    pub fn render_single(&self, name: &str, template: Value) -> Result<Map, Vec<String>> {
+        let saltenv = self.saltenv().unwrap_or("base");
+        let rendered = match template {
+            Value::Str(text) => self.tree.render_text(self.ctx, name, &text, saltenv),
+            data => Ok(data),
+        };
+        let mut high = match rendered {
+            Ok(Value::Map(high)) => high,
+            Ok(_) => return Err(vec![format!("Template {name} does not render to a dictionary")]),
+            Err(error) => return Err(vec![format!("Rendering {name} failed: {error}")]),
+        };
+        let own = |key: &&str| high.contains(key);
+        if let Some(key) = ["include", "exclude", "extends"].iter().find(|key| own(key)) {
+            return Err(vec![format!(
+                "The '{key}' declaration found on '{name}' is invalid when rendering single templates"
+            )]);
+        }
+        let mut errors = Vec::new();
+        declare(&mut high, Here { sls: name, saltenv, is_init: false }, &mut errors);
+        self.number(&mut high);
+        if errors.is_empty() { Ok(high) } else { Err(errors) }
+    }
+
     /// The same for a file that was found, which need not be in the tree.
     pub fn render_found(&self, found: &Found, sls: &str, saltenv: &str, progress: &mut Progress) -> Map {
         let rendered = self.tree.render(self.ctx, &found.path, sls, saltenv, Map::new());

@@ -1,25 +1,31 @@
 //! Runs low chunks: one after the other, each when its requisites allow it.
 
-mod call;
+mod caller;
 mod checks;
 mod listen;
+mod parallel;
+mod pause;
 mod requisites;
 mod retry;
+mod slots;
+mod world;
 
 use super::graph::{Graph, Step, tag};
 use super::low::Low;
 use crate::exec::Ctx;
-use crate::exec::host::ReadOnly;
+use crate::exec::pillar::Asked;
 use crate::wire::value::{Map, Value};
+use caller::{Called, Purpose};
+use parallel::Beside;
+use pause::Verdict;
 use requisites::Status;
+use std::thread::Scope;
 use std::time::{Duration, SystemTime};
+use world::World;
 
 /// Runs the states of one call.
-pub struct Runner<'a> {
-    /// The host that states change.
-    ctx: &'a Ctx<'a>,
-    /// The same host, which they look at.
-    looking: &'a Ctx<'a>,
+pub struct Runner<'s, 'a> {
+    world: World<'a>,
     in_test: bool,
     chunks: Vec<Map>,
     graph: Graph,
@@ -27,68 +33,100 @@ pub struct Runner<'a> {
     results: Vec<Option<Map>>,
     /// What would become of those that are checked before others run.
     checked: Vec<Option<Map>>,
-    /// The order in which they came to an end.
+    /// The order in which they came to an end, or were started beside the others.
     ended: Vec<usize>,
     number: i64,
+    /// What functions of one state leave for those of the next.
+    scratch: Map,
+    beside: Beside,
+    scope: &'s Scope<'s, 'a>,
 }
 
-/// The results of a run, by tag.
-pub fn run(ctx: &Ctx, low: Low) -> Map {
-    let view = ReadOnly(ctx.host);
-    let looking = ctx.on(&view);
+/// The results of a run, by tag. `asked` is what its pillar was compiled for.
+pub fn run(ctx: &Ctx, low: Low, asked: Asked) -> Map {
     let Low { chunks, graph, steps, disabled } = low;
-    let mut runner = Runner::new(ctx, &looking, chunks, graph);
-    let mut results = runner.disabled(disabled);
-    if runner.steps(&steps) == Next::Go {
-        runner.listen();
-    }
-    results.extend(runner.into_results());
-    results
+    let world = World::new(ctx, asked);
+    std::thread::scope(|scope| {
+        let mut runner = Runner::new(world, chunks, graph, scope);
+        let mut results = runner.disabled(disabled);
+        if runner.steps(&steps) == Next::Go {
+            runner.listen();
+        }
+        runner.wait_for_all();
+        results.extend(runner.into_results());
+        results
+    })
 }
 
 /// Runs the chunks of one ID, and before them what they need.
-pub fn run_id(ctx: &Ctx, low: Low, id: &str) -> Map {
-    let view = ReadOnly(ctx.host);
-    let looking = ctx.on(&view);
+pub fn run_id(ctx: &Ctx, low: Low, asked: Asked, id: &str) -> Map {
     let Low { chunks, graph, steps, .. } = low;
     let wanted: Vec<Step> =
         steps.into_iter().filter(|step| chunks[step.chunk].at("__id__").and_then(Value::as_str) == Some(id)).collect();
-    let mut runner = Runner::new(ctx, &looking, chunks, graph);
-    runner.steps(&wanted);
-    runner.into_results()
+    let world = World::new(ctx, asked);
+    std::thread::scope(|scope| {
+        let mut runner = Runner::new(world, chunks, graph, scope);
+        runner.steps(&wanted);
+        runner.wait_for_all();
+        runner.into_results()
+    })
 }
 
 /// Runs one chunk without its requisites (`state.single`).
 pub fn run_single(ctx: &Ctx, chunk: Map) -> Map {
-    let view = ReadOnly(ctx.host);
-    let looking = ctx.on(&view);
     let mut graph = Graph::default();
     graph.add(0, &chunk);
     let tag = tag(&chunk);
-    let mut runner = Runner::new(ctx, &looking, vec![chunk], graph);
-    let result = runner.call(0, &[]);
-    Map::from_iter([(tag, result)])
+    let world = World::new(ctx, Asked::default());
+    std::thread::scope(|scope| {
+        let mut runner = Runner::new(world, vec![chunk], graph, scope);
+        let result = runner.call(0, &[]);
+        Map::from_iter([(tag, result)])
+    })
 }
 
 /// What keeps a chunk from being run at all.
 pub fn errors(chunk: &Map) -> Vec<String> {
-    call::verified(chunk).1
+    caller::verified(chunk).1
 }
 
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Go,
+    /// Something that the step needs runs still, beside the others.
+    Later,
     /// A state has failed that must not (`failhard`), or the job was killed.
     Stop,
 }
 
-impl<'a> Runner<'a> {
-    fn new(ctx: &'a Ctx<'a>, looking: &'a Ctx<'a>, chunks: Vec<Map>, graph: Graph) -> Runner<'a> {
+impl Next {
+    fn and(self, other: Next) -> Next {
+        if self == Next::Stop { self } else { other }
+    }
+}
+
+impl<'s, 'a> Runner<'s, 'a> {
+    fn new(world: World<'a>, chunks: Vec<Map>, graph: Graph, scope: &'s Scope<'s, 'a>) -> Runner<'s, 'a> {
         let none = || chunks.iter().map(|_| None).collect();
-        let in_test = ctx.opts.at("test").is_some_and(Value::truthy);
         let (results, checked) = (none(), none());
-        Runner { ctx, looking, in_test, chunks, graph, results, checked, ended: Vec::new(), number: 0 }
+        Runner {
+            in_test: world.is_test(),
+            beside: Beside::new(world.opts),
+            world,
+            chunks,
+            graph,
+            results,
+            checked,
+            ended: Vec::new(),
+            number: 0,
+            scratch: Map::new(),
+            scope,
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.world.is_cancelled()
     }
 
     fn into_results(mut self) -> Map {
@@ -115,12 +153,43 @@ impl<'a> Runner<'a> {
     }
 
     fn steps(&mut self, steps: &[Step]) -> Next {
+        let mut later: Vec<Step> = Vec::new();
         for step in steps {
+            if self.reap() == Next::Stop || self.again(&mut later) == Next::Stop {
+                return Next::Stop;
+            }
             if self.results[step.chunk].is_some() {
                 continue;
             }
-            if self.ctx.is_cancelled() || self.step(*step) == Next::Stop || self.fails_hard(step.chunk) {
+            if self.is_cancelled() || self.paused(step.chunk) == Verdict::Kill {
                 return Next::Stop;
+            }
+            match self.step(*step) {
+                Next::Later => later.push(*step),
+                Next::Stop => return Next::Stop,
+                Next::Go if self.fails_hard(step.chunk) => return Next::Stop,
+                Next::Go => {}
+            }
+        }
+        while !later.is_empty() {
+            if self.is_cancelled() || self.wait_for_one() == Next::Stop || self.again(&mut later) == Next::Stop {
+                return Next::Stop;
+            }
+        }
+        self.wait_for_all()
+    }
+
+    /// Tries those again that were put off.
+    fn again(&mut self, later: &mut Vec<Step>) -> Next {
+        for step in std::mem::take(later) {
+            if self.results[step.chunk].is_some() {
+                continue;
+            }
+            match self.step(step) {
+                Next::Later => later.push(step),
+                Next::Stop => return Next::Stop,
+                Next::Go if self.fails_hard(step.chunk) => return Next::Stop,
+                Next::Go => {}
             }
         }
         Next::Go
@@ -131,6 +200,10 @@ impl<'a> Runner<'a> {
         let chunk = step.chunk;
         let is_check = self.is_check(chunk);
         let node = self.node_of(step);
+        let waited = self.wait_for_needed(node, chunk);
+        if waited != Next::Go {
+            return waited;
+        }
         let (mut status, mut found) = self.status(node);
         if status == Status::Unmet {
             for (_, needed) in self.graph.dependencies(node) {
@@ -139,9 +212,15 @@ impl<'a> Runner<'a> {
                 if is_done {
                     continue;
                 }
-                if self.step(needed) == Next::Stop || self.fails_hard(needed.chunk) {
-                    return Next::Stop;
+                match self.step(needed) {
+                    Next::Go if self.fails_hard(needed.chunk) => return Next::Stop,
+                    Next::Go => {}
+                    other => return other,
                 }
+            }
+            let waited = self.wait_for_needed(node, chunk);
+            if waited != Next::Go {
+                return waited;
             }
             (status, found) = self.status(node);
         }
@@ -163,6 +242,7 @@ impl<'a> Runner<'a> {
             Status::Onchanges => {
                 self.not_run(chunk, "State was not run because none of the onchanges reqs changed");
             }
+            Status::Met if !is_check && self.is_parallel(chunk) => self.begin_parallel(chunk),
             Status::Unmet | Status::Met | Status::Change | Status::SkipWatch => {
                 let mut result = self.call(chunk, &[]);
                 if !is_check {
@@ -196,6 +276,32 @@ impl<'a> Runner<'a> {
         match self.is_check(step.chunk) {
             true => self.graph.check_of(state).unwrap_or(state),
             false => state,
+        }
+    }
+
+    /// Calls a chunk here and now.
+    fn call(&mut self, chunk: usize, changed: &[String]) -> Map {
+        let purpose = if self.is_check(chunk) { Purpose::Check } else { Purpose::Run };
+        let low = self.chunks[chunk].clone();
+        let Called { mut result, attempts } = caller::call(&self.world, &mut self.scratch, &low, changed, purpose);
+        match attempts {
+            None => drop(result.insert("__run_num__", self.next_number())),
+            Some(_) if purpose == Purpose::Check => drop(self.chunks[chunk].insert("__prereq__", false)),
+            Some(count) => {
+                // Each attempt has a number, and the last one counts.
+                self.number += count - 1;
+                result.insert("__run_num__", self.next_number());
+                result.insert("__id__", low.at("__id__").cloned());
+                self.world.reload(&low);
+            }
+        }
+        result
+    }
+
+    /// What is to be done when a chunk has run beside the others.
+    fn after(&mut self, low: &Map, chunk: usize) {
+        if self.results[chunk].is_some() {
+            self.world.reload(low);
         }
     }
 
@@ -242,7 +348,7 @@ impl<'a> Runner<'a> {
     fn skip(&mut self, chunk: usize, result: bool, comment: &str) {
         let mut skipped = Map::from_iter([("changes", Value::Map(Map::new())), ("result", result.into())]);
         skipped.insert("duration", 0.0);
-        skipped.insert("start_time", self.clock(self.ctx.host.now()));
+        skipped.insert("start_time", clock(self.world.host.now()));
         skipped.insert("comment", comment);
         skipped.insert("__state_ran__", false);
         skipped.insert("__run_num__", self.next_number());
@@ -270,13 +376,13 @@ impl<'a> Runner<'a> {
     /// Fires `salt/state_result/...` where the state or the configuration wants it.
     fn tell(&self, chunk: usize, result: &Map) {
         let low = &self.chunks[chunk];
-        let always = self.ctx.opts.at("state_events").is_some_and(Value::truthy);
+        let always = self.world.opts.at("state_events").is_some_and(Value::truthy);
         let wanted = low.at("fire_event").filter(|wanted| wanted.truthy());
-        if (!always && wanted.is_none()) || self.ctx.opts.at("local").is_some_and(Value::truthy) {
+        if (!always && wanted.is_none()) || self.world.opts.at("local").is_some_and(Value::truthy) {
             return;
         }
-        let minion = self.ctx.opts.str_at("id").unwrap_or_default();
-        let jid = &self.ctx.call.jid;
+        let minion = self.world.opts.str_at("id").unwrap_or_default();
+        let jid = &self.world.call.jid;
         let (event, mut data) = match wanted {
             Some(Value::Str(own)) => (format!("salt/state_result/{jid}/{minion}/{own}"), Map::new()),
             Some(_) => {
@@ -289,14 +395,14 @@ impl<'a> Runner<'a> {
             }
         };
         data.insert("ret", result.clone());
-        if let Err(fault) = self.ctx.master.fire_event(&event, data) {
+        if let Err(fault) = self.world.master.fire_event(&event, data) {
             log::warn!("the event {event} was not fired: {fault}");
         }
     }
 
     /// Whether a state has failed that ends the run.
     fn fails_hard(&self, chunk: usize) -> bool {
-        let own = self.chunks[chunk].at("failhard").or_else(|| self.ctx.opts.at("failhard"));
+        let own = self.chunks[chunk].at("failhard").or_else(|| self.world.opts.at("failhard"));
         let failed = self.results[chunk].as_ref().is_some_and(|result| result.at("result") == Some(&false.into()));
         failed && !self.in_test && own.is_some_and(Value::truthy)
     }
@@ -305,16 +411,16 @@ impl<'a> Runner<'a> {
         self.number += 1;
         self.number - 1
     }
+}
 
-    /// The time of day, as Python's `isoformat` writes it.
-    fn clock(&self, moment: SystemTime) -> String {
-        let stamp = jiff::Timestamp::try_from(moment).unwrap_or_default();
-        let time = jiff::tz::TimeZone::system().to_datetime(stamp).time();
-        let (hour, minute, second) = (time.hour(), time.minute(), time.second());
-        match time.subsec_nanosecond() / 1000 {
-            0 => format!("{hour:02}:{minute:02}:{second:02}"),
-            micros => format!("{hour:02}:{minute:02}:{second:02}.{micros:06}"),
-        }
+/// The time of day, as Python's `isoformat` writes it.
+fn clock(moment: SystemTime) -> String {
+    let stamp = jiff::Timestamp::try_from(moment).unwrap_or_default();
+    let time = jiff::tz::TimeZone::system().to_datetime(stamp).time();
+    let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+    match time.subsec_nanosecond() / 1000 {
+        0 => format!("{hour:02}:{minute:02}:{second:02}"),
+        micros => format!("{hour:02}:{minute:02}:{second:02}.{micros:06}"),
     }
 }
 

@@ -166,6 +166,137 @@ fn test_mode_changes_nothing() {
     assert!(path.exists());
 }
 
+/// Two states of which each waits for the other: they end because they run at the same time.
+const MEETING: &str = "
+a: {cmd.run: [{name: 'echo a > x; cat y'}, {cwd: FOLDER}, {parallel: true}, {timeout: 20}]}
+b: {cmd.run: [{name: 'cat x; echo b > y'}, {cwd: FOLDER}, {parallel: true}, {timeout: 20}]}
+c: {test.nop: [{require: [{cmd: a}]}]}
+d: {cmd.run: [{name: 'test -e made-by-e'}, {cwd: FOLDER}, {parallel: true}, {require: [{cmd: e}]}]}
+e: {cmd.run: [{name: touch made-by-e}, {cwd: FOLDER}, {parallel: true}, {require: [{test: c}]}]}
+";
+
+fn meeting(options: &str) -> Value {
+    let folder = Folder::new();
+    for name in ["x", "y"] {
+        let path = folder.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+    fs::create_dir(folder.path().join("base")).unwrap();
+    let sls = MEETING.replace("FOLDER", folder.path().to_str().unwrap());
+    fs::write(folder.path().join("base/main.sls"), sls).unwrap();
+    answer(&world(folder.path(), options), "state.apply", Arguments::positional(["main"]))
+}
+
+#[test]
+fn parallel_states_run_at_the_same_time_and_are_waited_for() {
+    let told = meeting("{}");
+    let of = |id: &str| told.as_map().unwrap().values().find(|result| result.at("__id__") == Some(&id.into())).unwrap();
+    for id in ["a", "b", "c", "d", "e"] {
+        assert_eq!(of(id).at("result"), Some(&true.into()), "{id}: {}", of(id));
+    }
+    assert_eq!(of("a").at("__parallel__"), Some(&true.into()));
+    assert_eq!(of("a").at("changes").and_then(|changes| changes.at("stdout")), Some(&"b".into()));
+    assert_eq!(of("c").at("__parallel__"), None);
+}
+
+#[test]
+fn no_more_run_at_once_than_the_configuration_allows() {
+    let sls: String = (0..6)
+        .map(|at| {
+            format!("s{at}: {{cmd.run: [{{name: 'mkdir lock && rmdir lock'}}, {{cwd: FOLDER}}, {{parallel: true}}]}}\n")
+        })
+        .collect();
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("base")).unwrap();
+    fs::write(folder.path().join("base/main.sls"), sls.replace("FOLDER", folder.path().to_str().unwrap())).unwrap();
+    let world = world(folder.path(), "{state_max_parallel: 1}");
+    let told = answer(&world, "state.apply", Arguments::positional(["main"]));
+    assert_eq!(told.as_map().unwrap().len(), 6);
+    for result in told.as_map().unwrap().values() {
+        assert_eq!(result.at("result"), Some(&true.into()), "{result}");
+    }
+}
+
+#[test]
+fn a_parallel_state_that_fails_hard_ends_the_run() {
+    let sls = "a: {cmd.run: [{name: 'false'}, {parallel: true}, {failhard: true}]}\n\
+               b: {test.nop: [{require_any: [{cmd: a}, {test: c}]}]}\nc: test.nop\nd: test.nop\n";
+    let told = results(sls, false);
+    assert!(told.iter().any(|(id, result, _)| id == "a" && *result == Some(false)));
+    assert!(!told.iter().any(|(id, ..)| id == "d"), "{told:?}");
+}
+
+#[test]
+fn slots_are_filled_when_the_state_runs() {
+    let folder = Folder::new();
+    let sls = "make:\n  cmd.run:\n  - name: echo -n here > MADE\nsay:\n  test.configurable_test_state:\n  \
+               - changes: false\n  - result: true\n  - comment: '__slot__:salt:cmd.run(\"cat MADE\") ~ \" and there\"'\n  \
+               - require: [{cmd: make}]\n";
+    let sls = sls.replace("MADE", folder.path().join("made").to_str().unwrap());
+    assert_eq!(results(&sls, false)[1].2, "here and there");
+}
+
+#[test]
+fn what_a_state_changes_can_be_read_again() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("base")).unwrap();
+    fs::create_dir_all(folder.path().join("pillar")).unwrap();
+    let root = folder.path().display();
+    let sls = format!(
+        "before: {{cmd.run: [{{name: 'echo seen'}}, {{onlyif: [{{fun: pillar.get, args: [color]}}]}}]}}\n\
+         change: {{cmd.run: [{{name: 'echo \"color: red\" > {root}/pillar/a.sls'}}, {{reload_pillar: true}}]}}\n\
+         after: {{cmd.run: [{{name: 'echo seen'}}, {{onlyif: [{{fun: pillar.get, args: [color]}}]}}]}}\n"
+    );
+    fs::write(folder.path().join("base/main.sls"), sls).unwrap();
+    fs::write(folder.path().join("pillar/top.sls"), "base: {'*': [a]}").unwrap();
+    fs::write(folder.path().join("pillar/a.sls"), "{}").unwrap();
+    let world = world(folder.path(), &format!("{{pillar_roots: {{base: [{root}/pillar]}}}}"));
+    let told = answer(&world, "state.apply", Arguments::positional(["main"]));
+    let comments: Vec<String> =
+        told.as_map().unwrap().values().map(|result| result.at("comment").unwrap().to_text()).collect();
+    assert_eq!(
+        (comments[0].as_str(), comments[2].as_str()),
+        ("onlyif condition is false", "Command \"echo seen\" run")
+    );
+}
+
+#[test]
+fn a_run_can_be_asked_for_and_started_later() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("base")).unwrap();
+    fs::create_dir_all(folder.path().join("cache")).unwrap();
+    fs::write(folder.path().join("base/main.sls"), "a: test.succeed_with_changes\n").unwrap();
+    let world = world(folder.path(), "{}");
+    let call = |fun: &str, arguments: &[&str]| answer(&world, fun, Arguments::positional(arguments.to_vec()));
+    let result = |told: &Value| told.as_map().unwrap().values().next().unwrap().at("result").cloned().unwrap();
+    assert_eq!(result(&call("state.request", &["main"])), Value::Null);
+    let kept = call("state.check_request", &["default"]);
+    assert_eq!(kept.at("mods"), Some(&"main".into()));
+    assert_eq!(call("state.clear_request", &["other"]), false.into());
+    assert_eq!(result(&call("state.run_request", &[])), true.into());
+    assert_eq!(call("state.check_request", &[]), Map::new().into());
+    assert_eq!(call("state.run_request", &[]), Map::new().into());
+}
+
+#[test]
+fn states_without_a_tree_are_compiled_and_run() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("base")).unwrap();
+    let file = folder.path().join("own.sls");
+    fs::write(&file, "a: {test.nop: [{require: [{test: b}]}]}\nb: test.nop\n").unwrap();
+    let world = world(folder.path(), "{}");
+    let call = |fun: &str, argument: &str| answer(&world, fun, Arguments::positional([argument]));
+    let ids = |told: Value| -> Vec<String> {
+        told.as_map().unwrap().values().map(|result| result.at("__id__").unwrap().to_text()).collect()
+    };
+    assert_eq!(ids(call("state.template", file.to_str().unwrap().trim_end_matches(".sls"))), ["b", "a"]);
+    assert_eq!(ids(call("state.template_str", "{% for x in 'ab' %}{{ x }}: test.nop\n{% endfor %}")), ["a", "b"]);
+    let refused = call("state.template_str", "include: [x]");
+    assert!(refused.to_text().contains("invalid when rendering single templates"), "{refused}");
+    let missing = call("state.template", "/nowhere");
+    assert!(missing.to_text().contains("/nowhere.sls on local filesystem cannot be found"), "{missing}");
+}
+
 /// How many steps the low chunks of high data have.
 fn steps(sls: &str) -> usize {
     let high = complete(map(sls), &Map::new()).unwrap();

@@ -1,6 +1,12 @@
 //! `state.*`: the states of this minion, shown and run.
 
 mod apply;
+mod begin;
+mod disable;
+mod high;
+mod one;
+mod pause;
+mod request;
 mod settings;
 mod show;
 
@@ -14,10 +20,23 @@ pub const MODULE: Module = Module {
 
 const FUNCTIONS: &[Function] = &[
     function::<apply::Apply>("apply"),
-    function::<apply::High>("high"),
+    function::<request::CheckRequest>("check_request"),
+    function::<show::ClearCache>("clear_cache"),
+    function::<request::ClearRequest>("clear_request"),
+    function::<disable::Disable>("disable"),
+    function::<disable::Enable>("enable"),
+    function::<pause::Pauses>("get_pauses"),
+    function::<show::Graph>("graph"),
+    function::<high::High>("high"),
     function::<apply::Highstate>("highstate"),
     function::<show::IdExists>("id_exists"),
-    function::<apply::Low>("low"),
+    function::<disable::ListDisabled>("list_disabled"),
+    function::<one::Low>("low"),
+    function::<pause::Pause>("pause"),
+    function::<request::Request>("request"),
+    function::<pause::Resume>("resume"),
+    function::<request::RunRequest>("run_request"),
+    function::<begin::Running>("running"),
     function::<show::ShowHighstate>("show_highstate"),
     function::<show::ShowLowSls>("show_low_sls"),
     function::<show::ShowLowstate>("show_lowstate"),
@@ -25,10 +44,13 @@ const FUNCTIONS: &[Function] = &[
     function::<show::ShowStateUsage>("show_state_usage"),
     function::<show::ShowStates>("show_states"),
     function::<show::ShowTop>("show_top"),
-    function::<apply::Single>("single"),
+    function::<one::Single>("single"),
     function::<apply::Sls>("sls"),
     function::<show::SlsExists>("sls_exists"),
-    function::<apply::SlsId>("sls_id"),
+    function::<one::SlsId>("sls_id"),
+    function::<pause::SoftKill>("soft_kill"),
+    function::<high::Template>("template"),
+    function::<high::TemplateStr>("template_str"),
     function::<apply::Test>("test"),
     function::<apply::Top>("top"),
 ];

@@ -98,6 +98,19 @@ impl Top {
         }
     }
 
+    /// By environment, the targets with what is given to them.
+    pub fn shown(&self) -> Map {
+        let target = |(target, entry): (&String, &Entry)| {
+            let kind = entry.kind.iter().map(|kind| Map::from_iter([("match", kind.as_str())]).into());
+            let items: Vec<Value> = kind.chain(entry.sls.iter().map(Value::from)).collect();
+            (target.clone(), Value::List(items))
+        };
+        let environment = |(saltenv, targets): (&String, &IndexMap<String, Entry>)| {
+            (saltenv.clone(), targets.iter().map(target).collect::<Map>())
+        };
+        self.environments.iter().map(environment).collect()
+    }
+
     /// The SLS that the minion is given, by environment.
     pub fn matches(&self, ctx: &Ctx, asked: &Asked) -> IndexMap<String, Vec<String>> {
         let minion = Minion { id: ctx.opts.str_at("id").unwrap_or_default(), grains: ctx.grains, pillar: ctx.pillar };

@@ -9,7 +9,8 @@ use crate::exec::{Fault, Reply};
 use crate::record;
 use crate::wire::record::{Keywords, Rest};
 use crate::wire::value::{Map, Value};
-use minions::{ClearAll, ClearGrains, ClearNothing, Grains};
+pub use minions::with_grains;
+use minions::{ClearAll, ClearGrains, ClearNothing, Grains, Pillar};
 
 pub const MODULE: Module = Module {
     name: "cache",
@@ -27,6 +28,7 @@ pub const MODULE: Module = Module {
         function::<Grains>("grains"),
         function::<List>("list"),
         function::<Migrate>("migrate"),
+        function::<Pillar>("pillar"),
         function::<Store>("store"),
     ],
 };

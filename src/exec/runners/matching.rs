@@ -1,7 +1,9 @@
 //! `match.*`: whether a target means a minion.
 
+use super::pillar::compiled;
 use super::{Ctx, Module, Run, function};
-use crate::exec::target::{Minion, Target};
+use crate::exec::pillar::Asked;
+use crate::exec::target::{Minion, Needs, Target};
 use crate::exec::{Fault, Reply};
 use crate::record;
 use crate::wire::value::{Map, Value};
@@ -31,7 +33,11 @@ impl Run for CompoundMatches {
             .map_err(|error| Fault::invocation(error.to_string()))?;
         let known = ctx.archive.grains()?;
         let minion = known.iter().find(|(id, _)| *id == self.minion_id);
-        let matches = minion.is_some_and(|(id, grains)| target.matches(&Minion { id, grains, pillar: &Map::new() }));
+        let pillar = match (minion, target.needs()) {
+            (Some((id, grains)), Needs::Pillar) => compiled(ctx, id, grains, &Asked::default())?,
+            _ => Map::new(),
+        };
+        let matches = minion.is_some_and(|(id, grains)| target.matches(&Minion { id, grains, pillar: &pillar }));
         let res = if matches { Value::from(self.minion_id) } else { false.into() };
         Ok(Map::from_iter([("res", res)]).into())
     }

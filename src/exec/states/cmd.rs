@@ -2,7 +2,8 @@
 
 mod stateful;
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, change, failed, state};
+use super::wait::Wait;
+use super::{Function, Look, Module, Outcome, Plan, State, change, failed, state};
 use crate::exec::{Ctx, Fault};
 use crate::record;
 use crate::wire::record::{ArgumentError, Arguments, Bound, Info, Keywords, Record};
@@ -218,27 +219,6 @@ impl Script {
             false => format!("Command '{}' run", self.name),
         };
         Ok(stateful.read(Outcome::new(Some(succeeded), comment).with_changes(changes)))
-    }
-}
-
-record! {
-    /// Does nothing itself: the command runs when what the state watches has changed.
-    ///
-    ///   run-installer:
-    ///     cmd.wait:
-    ///       - name: /tmp/installer.bin
-    ///       - watch:
-    ///         - file: /tmp/installer.bin
-    pub struct Wait {
-        /// The command or script.
-        name: String,
-        kwargs: Keywords,
-    }
-}
-
-impl State for Wait {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
-        Ok(already(""))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `module.*`: execution functions as states.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, failed, state};
+use super::wait::Wait;
+use super::{Function, Look, Module, Outcome, Plan, State, failed, state};
 use crate::exec::{Ctx, Fault, modules};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords, Kind};
@@ -167,26 +168,5 @@ fn run_one(ctx: &Ctx, name: &str, arguments: Arguments) -> Outcome {
             let comment = format!("Module function {name} threw an exception. Exception: {fault}");
             Outcome::new(Some(false), comment)
         }
-    }
-}
-
-record! {
-    /// Does nothing itself: the function is called when what the state watches has changed.
-    ///
-    ///   service.reload:
-    ///     module.wait:
-    ///       - m_name: httpd
-    ///       - watch:
-    ///         - file: /etc/httpd/conf/httpd.conf
-    pub struct Wait {
-        /// The function.
-        name: String,
-        kwargs: Keywords,
-    }
-}
-
-impl State for Wait {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
-        Ok(already(""))
     }
 }

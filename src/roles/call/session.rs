@@ -7,6 +7,7 @@ use crate::exec::Fault;
 use crate::exec::context::Master;
 use crate::exec::fileserver::Files;
 use crate::exec::jobs::boot_id;
+use crate::exec::pillar;
 use crate::keys::Identity;
 use crate::roles::config::{Config, MinionOptions};
 use crate::roles::minion::boot_bytes;
@@ -14,10 +15,11 @@ use crate::roles::minion::channel::Channel;
 use crate::roles::minion::files::FileChannel;
 use crate::roles::minion::local::files::{Asked, MasterFiles, serve};
 use crate::roles::minion::local::{MinionAnswer, MinionAsk};
+use crate::roles::minion::pillar::{from_master, pillar_ask};
 use crate::roles::minion::settings::Settings;
 use crate::roles::minion::start::{prepare, transport};
 use crate::wire::handshake::Purpose;
-use crate::wire::message::{Answer, Ask, Event, Return};
+use crate::wire::message::{Answer, Ask, Event, Lasting, Return};
 use crate::wire::nng::Tcp;
 use crate::wire::seal;
 use crate::wire::value::Map;
@@ -105,6 +107,19 @@ impl Master for OwnSession {
 
     fn tell_minion(&self, _tag: &str, _data: Map) -> Result<(), Fault> {
         Err(Fault::execution("this asks the minion's daemon, which does not run here: start salt-minion"))
+    }
+
+    fn pillar(&self, grains: &Map, asked: &pillar::Asked) -> Result<Map, Fault> {
+        let ask = pillar_ask(grains, asked, Lasting::Once);
+        let answer = self.with_session(|channel, _| async move {
+            let late = async {
+                Timer::after(self.patience).await;
+                let (seconds, why) = (self.patience.as_secs(), channel.last_said());
+                Err(format!("the master has not answered in {seconds} s: {why}"))
+            };
+            from_master(&channel, ask).or(late).await
+        });
+        answer.map_err(Fault::Execution)
     }
 
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {

@@ -8,7 +8,7 @@ mod shown;
 use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Account, Client, ClientError, configured, sudo_user};
 use crate::exec::random;
-use crate::exec::target::{Needs, Target};
+use crate::exec::target::Target;
 use crate::roles::cli::arguments::{self, Called};
 use crate::roles::cli::exit::{complain, print};
 use crate::roles::cli::salt::{Request, SaltLine};
@@ -191,12 +191,8 @@ fn refuse_what_is_not_there(line: &SaltLine) -> Result<(), Trouble> {
 /// A target that nobody understands is the command line's fault; it is said before anybody is asked.
 fn understand(request: &Request, config: &Config) -> Result<(), Trouble> {
     let nodegroups = config.opts.at("nodegroups").and_then(Value::as_map);
-    let target = Target::parse_with(request.kind, &request.target, nodegroups, &request.delimiter)
+    Target::parse_with(request.kind, &request.target, nodegroups, &request.delimiter)
         .map_err(|error| Trouble::new(Exit::Usage, error))?;
-    if target.needs() == Needs::Pillar {
-        let message = "targets by pillar (-I, -J, I@, J@) are not part of this version: nothing was sent";
-        return Err(Trouble::new(Exit::Unavailable, message));
-    }
     Ok(())
 }
 

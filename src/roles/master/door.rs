@@ -77,6 +77,8 @@ impl Master {
             Ok(Ask::Fire { first, events }) => self.take_events(sid, first, events),
             Ok(Ask::Grains(grains)) => self.take_grains(sid, grains),
             Ok(Ask::File(ask)) => return self.serve_file(sid, number, ask).await,
+            Ok(Ask::Pillar(ask)) => self.serve_pillar(sid, *ask).await?,
+            Ok(Ask::PillarPart { digest, offset }) => self.serve_pillar_part(sid, digest.0, offset),
             Err(malformed) => Answer::Refused(malformed.to_string()),
         };
         // A session that ended meanwhile gets no answer.

@@ -129,10 +129,12 @@ impl Master {
                 None => refused(LocalFault::Invalid, format!("no open job {jid}")),
             },
             LocalAsk::Presence => self.presence_answer(),
-            LocalAsk::Expand { tgt, tgt_type, delimiter } => match self.expand(&tgt, &tgt_type, delimiter.as_deref()) {
-                Ok(ids) => LocalAnswer::Minions(ids.iter().map(|id| id.to_string()).collect()),
-                Err(message) => refused(LocalFault::Invalid, message),
-            },
+            LocalAsk::Expand { tgt, tgt_type, delimiter } => {
+                match self.expand(&tgt, &tgt_type, delimiter.as_deref()).await {
+                    Ok(ids) => LocalAnswer::Minions(ids.iter().map(|id| id.to_string()).collect()),
+                    Err(message) => refused(LocalFault::Invalid, message),
+                }
+            }
             LocalAsk::States { jid } => {
                 let states = self.jobs.borrow().states(&jid, Instant::now()).unwrap_or_default();
                 LocalAnswer::States(Map::from_iter(states.into_iter().map(|(id, name)| (id.as_ref().to_owned(), name))))

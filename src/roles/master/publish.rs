@@ -4,9 +4,10 @@ use super::Master;
 use super::database::{self, Archive, Closes, Over};
 use super::door::unix_time;
 use super::jobs::{Ended, Id, Received, Way};
+use super::pillar::Opened;
 use super::seats::Poke;
 use crate::exec::jid::Jid;
-use crate::exec::target::{self, Target};
+use crate::exec::target::{self, Needs, Target};
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::frame::FRAME_LIMIT;
 use crate::wire::link::Local;
@@ -29,7 +30,7 @@ impl Master {
     /// Starts a job: finds its targets, writes it down, hands it out.
     pub(super) async fn publish(self: &Rc<Self>, user: &str, ask: Publish) -> LocalAnswer {
         let invalid = |message: String| LocalAnswer::Refused { fault: LocalFault::Invalid, message };
-        let expected = match self.expand(&ask.tgt, &ask.tgt_type, ask.extra.str_at("delimiter")) {
+        let expected = match self.expand(&ask.tgt, &ask.tgt_type, ask.extra.str_at("delimiter")).await {
             Ok(expected) => expected,
             Err(message) => return invalid(message),
         };
@@ -97,17 +98,30 @@ impl Master {
     }
 
     /// The accepted minions that a target means. The delimiter stands between the steps of a grain's path.
-    pub(super) fn expand(&self, tgt: &Value, tgt_type: &str, delimiter: Option<&str>) -> Result<Vec<Id>, String> {
+    pub(super) async fn expand(
+        self: &Rc<Self>,
+        tgt: &Value,
+        tgt_type: &str,
+        delimiter: Option<&str>,
+    ) -> Result<Vec<Id>, String> {
         let nodegroups = self.settings.opts.at("nodegroups").and_then(Value::as_map);
         let target = Target::parse_with(tgt_type, tgt, nodegroups, delimiter.unwrap_or(target::DELIMITER))
             .map_err(|error| error.to_string())?;
+        if target.needs() == Needs::Pillar {
+            self.fill_pillars().await;
+        }
         let (accepted, minions) = (self.accepted.borrow(), self.minions.borrow());
-        let (nothing, no_pillar) = (Map::new(), Map::new());
+        let (nothing, mut pillars) = (Map::new(), Opened::default());
         let mut matching: Vec<Id> = accepted
             .keys()
             .filter(|id| {
-                let grains = minions.get(*id).map_or(&nothing, |known| &known.grains);
-                target.matches(&target::Minion { id, grains, pillar: &no_pillar })
+                let known = minions.get(*id);
+                let grains = known.map_or(&nothing, |known| &known.grains);
+                let pillar = match (target.needs(), known) {
+                    (Needs::Pillar, Some(known)) => pillars.of(&known.pillars),
+                    _ => &nothing,
+                };
+                target.matches(&target::Minion { id, grains, pillar })
             })
             .cloned()
             .collect();

@@ -26,6 +26,18 @@ pub fn is_inline(job: &Job) -> bool {
     calls(job).iter().all(|(fun, _)| modules::find(fun).is_none_or(|function| function.place == Place::Inline))
 }
 
+/// Whether one of the job's functions may look at the pillar; of those that are inline, the ones that look at all that a
+/// minion is configured with.
+pub fn may_see_pillar(job: &Job) -> bool {
+    calls(job).iter().any(|(fun, _)| sees_pillar(fun))
+}
+
+/// Whether a function may look at the pillar.
+pub fn sees_pillar(fun: &str) -> bool {
+    let is_inline = modules::find(fun).is_none_or(|function| function.place == Place::Inline);
+    !is_inline || fun.starts_with("config.")
+}
+
 /// Runs the job. A function that fails, or that panics, is a return like any other.
 pub fn execute(world: &World, job: &Job) -> Return {
     let mut ret = Return {

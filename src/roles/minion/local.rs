@@ -4,12 +4,14 @@
 pub mod files;
 
 use super::Minion;
+use super::pillar::collected;
 use crate::exec::Fault;
 use crate::exec::context::Master;
 use crate::exec::fileserver::Files;
-use crate::wire::cbor;
+use crate::exec::pillar;
+use crate::wire::cbor::{self, Bytes};
 use crate::wire::link::{Link, LinkError, Local, Peer, PipeId, Service};
-use crate::wire::message::{Event, FileAnswer, FileAsk};
+use crate::wire::message::{Event, FileAnswer, FileAsk, Part, PillarAsk};
 use crate::wire::nng::Connection;
 use crate::wire::value::Map;
 use files::{Asked, MasterFiles};
@@ -48,6 +50,10 @@ pub enum MinionAsk {
     Fetch { path: String, saltenv: String, into: PathBuf },
     /// Send a file of this host to the master, which keeps it under these names.
     Push { from: PathBuf, names: Vec<String> },
+    /// The pillar, from the master.
+    Pillar(Box<PillarAsk>),
+    /// More of a pillar that was too long for one message.
+    PillarPart { digest: Bytes<32>, offset: u64 },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,6 +64,8 @@ pub enum MinionAnswer {
     File(FileAnswer),
     /// There is no such file.
     Missing,
+    /// A pillar, or a part of one.
+    Pillar(Part),
 }
 
 /// The service behind `minion.ipc`.
@@ -198,6 +206,10 @@ impl Master for MinionSocket {
 
     fn tell_minion(&self, tag: &str, data: Map) -> Result<(), Fault> {
         self.ask(&MinionAsk::Tell(Event { tag: tag.to_owned(), data }))
+    }
+
+    fn pillar(&self, grains: &Map, asked: &pillar::Asked) -> Result<Map, Fault> {
+        collected(&self, grains, asked)
     }
 
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {

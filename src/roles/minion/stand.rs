@@ -12,7 +12,6 @@ use crate::wire::cbor::Bytes;
 use crate::wire::message::{Answer, Ask, Job, Stand, Work};
 use crate::wire::patience::within;
 use crate::wire::publication;
-use crate::wire::value::Map;
 use async_io::Timer;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -109,7 +108,7 @@ impl Minion {
                     log::error!("the master refuses this minion's request: {why}");
                     Timer::after(Duration::from_secs(5)).await;
                 }
-                Ok(Answer::Done | Answer::File(_)) | Err(_) => {
+                Ok(Answer::Done | Answer::File(_) | Answer::Pillar(_)) | Err(_) => {
                     Timer::after(Duration::from_millis(100)).await;
                 }
             }
@@ -172,7 +171,7 @@ impl Minion {
         let nodegroups = background.opts.at("nodegroups").and_then(|groups| groups.as_map());
         let delimiter = job.extra.str_at("delimiter").unwrap_or(target::DELIMITER);
         let target = Target::parse_with(&job.tgt_type, &job.tgt, nodegroups, delimiter).ok()?;
-        let me = target::Minion { id: &self.id, grains: &background.grains, pillar: &Map::new() };
+        let me = target::Minion { id: &self.id, grains: &background.grains, pillar: &background.pillar };
         target.matches(&me).then_some(job)
     }
 }

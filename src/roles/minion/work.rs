@@ -1,7 +1,7 @@
 //! From a job to its return: taken once, run, kept until the master has it.
 
 use super::Minion;
-use super::execute::{World, execute, is_inline};
+use super::execute::{World, execute, is_inline, may_see_pillar};
 use super::short::{AT_ONCE, Short};
 use super::worker::{self, Ended, without_result};
 use crate::exec::NoMaster;
@@ -43,7 +43,8 @@ impl Minion {
         if self.taken.borrow().contains(&jid) {
             return;
         }
-        let is_inline = is_inline(&job);
+        // Before the pillar is there, nothing that may look at it runs in place.
+        let is_inline = is_inline(&job) && (self.pillar_known.is_over() || !may_see_pillar(&job));
         log::debug!("job {jid}: {}", job.fun);
         if is_inline && !self.recent.borrow_mut().is_new(&jid, Instant::now()) {
             return;
@@ -174,6 +175,7 @@ impl Minion {
             Some(places) => Some(places.acquire().await),
             None => None,
         };
+        self.pillar_known.over().await;
         let (background, jobs, of) = (self.background.borrow().clone(), self.jobs.clone(), jid.clone());
         let (started, job) = smol::unblock(move || {
             let started = worker::start(&background, &job, &lock);

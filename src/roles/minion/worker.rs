@@ -49,7 +49,7 @@ pub struct Background {
     pub sock_dir: Option<PathBuf>,
     pub opts: Arc<Map>,
     pub grains: Arc<Map>,
-    pub pillar: Map,
+    pub pillar: Arc<Map>,
 }
 
 /// How a worker ended.
@@ -68,7 +68,7 @@ pub fn start(background: &Background, job: &Job, lock: &Lock) -> std::io::Result
         lock: lock.raw(),
         opts: background.opts.as_ref().clone(),
         grains: background.grains.as_ref().clone(),
-        pillar: background.pillar.clone(),
+        pillar: background.pillar.as_ref().clone(),
     };
     // The running file, even when another version has taken its place on disk.
     let mut command = Command::new("/proc/self/exe");

@@ -1,6 +1,6 @@
 //! `onlyif`, `unless`, `creates` and `check_cmd`: commands and files that decide about a state.
 
-use super::Runner;
+use super::caller::Caller;
 use crate::exec::Ctx;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -22,7 +22,7 @@ const SHARED: [&str; 8] = ["cwd", "root", "runas", "env", "prepend_path", "umask
 /// The exit code that stands for a command that could not be run.
 const CANNOT_RUN: i64 = 100;
 
-impl Runner<'_> {
+impl Caller<'_> {
     /// What the conditions of a chunk say; nothing where it has none.
     pub(super) fn conditions(&self, low: &Map) -> Option<Verdict> {
         let (onlyif, unless, creates) = (low.at("onlyif"), low.at("unless"), low.at("creates"));
@@ -32,8 +32,8 @@ impl Runner<'_> {
         let options = self.command_options(low);
         let mut all = Verdict::default();
         let parts = [
-            onlyif.map(|wanted| onlyif_says(self.ctx, wanted, &options)),
-            unless.map(|wanted| unless_says(self.ctx, wanted, &options)),
+            onlyif.map(|wanted| onlyif_says(&self.ctx, wanted, &options)),
+            unless.map(|wanted| unless_says(&self.ctx, wanted, &options)),
             creates.map(|wanted| self.creates_says(wanted)),
         ];
         for part in parts.into_iter().flatten() {
@@ -63,7 +63,7 @@ impl Runner<'_> {
     }
 
     fn creates_says(&self, wanted: &Value) -> Verdict {
-        let is_there = |path: &Value| exists(self.ctx, &path.to_text());
+        let is_there = |path: &Value| exists(&self.ctx, &path.to_text());
         let done = |comment: String| Verdict { is_done: true, comments: vec![comment], skip_watch: true };
         match wanted {
             Value::Str(path) if is_there(wanted) => done(format!("{path} exists")),
@@ -80,7 +80,7 @@ impl Runner<'_> {
         if let Some(shell) = self.ctx.grains.at("shell") {
             options.insert("shell", shell.clone());
         }
-        match commands.iter().all(|command| retcode(self.ctx, command, &options) == Some(0)) {
+        match commands.iter().all(|command| retcode(&self.ctx, command, &options) == Some(0)) {
             true => (true, "check_cmd determined the state succeeded"),
             false => (false, "check_cmd determined the state failed"),
         }

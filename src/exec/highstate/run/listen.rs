@@ -14,7 +14,7 @@ struct Listener {
     to: Vec<(String, String)>,
 }
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     pub(super) fn listen(&mut self) {
         let mut errors = Vec::new();
         let mut reacting: Vec<usize> = Vec::new();

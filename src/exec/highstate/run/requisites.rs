@@ -44,7 +44,7 @@ struct Seen {
     met: bool,
 }
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     pub(super) fn status(&self, node: usize) -> (Status, Found) {
         let mut found: Found = Vec::new();
         for (kind, step) in self.graph.dependencies(node) {

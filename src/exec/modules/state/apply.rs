@@ -1,12 +1,13 @@
-//! `state.apply` and its like: brings the minion into a state.
+//! `state.apply` and its like: brings the minion into the state that SLS files declare.
 
-use super::settings::{Of, Settings, errors, split};
+use super::begin::{Begun, Stop, Wishes, answered, begin, finished, prepare, ticket};
+use super::disable::disabled;
+use super::settings::{Of, split};
 use super::{Run, code};
 use crate::exec::highstate::{self, Compiler, Matches, low, run};
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply, Returned};
+use crate::exec::{Ctx, Reply, Returned};
 use crate::record;
-use crate::wire::record::{ArgumentError, Bound, Info, Keywords, Record, Rest};
+use crate::wire::record::{Keywords, Rest};
 use crate::wire::value::{Map, Value};
 
 record! {
@@ -29,23 +30,19 @@ impl Run for Apply {
 }
 
 /// `test`: what the call itself decides.
-fn apply(ctx: &Ctx, mods: Value, mut keywords: Map, test: Option<bool>) -> Reply {
+pub fn apply(ctx: &Ctx, mods: Value, mut keywords: Map, test: Option<bool>) -> Reply {
     let test = test.or_else(|| keywords.remove("test").filter(|test| !test.is_null()).map(|test| test.truthy()));
     let exclude = keywords.remove("exclude").unwrap_or_default();
+    let queue = keywords.remove("queue").unwrap_or_default();
+    let state_events = keywords.remove("state_events").unwrap_or_default();
     match mods.truthy() {
-        true => Sls {
-            mods,
-            test,
-            exclude,
-            queue: Value::Null,
-            sync_mods: Value::Null,
-            state_events: Value::Null,
-            kwargs: Keywords(keywords),
+        true => {
+            let kwargs = Keywords(keywords);
+            Sls { mods, test, exclude, queue, sync_mods: Value::Null, state_events, kwargs }.run(ctx)
         }
-        .run(ctx),
         false => {
             keywords.insert("exclude", exclude);
-            Highstate { test, queue: Value::Null, state_events: Value::Null, kwargs: Keywords(keywords) }.run(ctx)
+            Highstate { test, queue, state_events, kwargs: Keywords(keywords) }.run(ctx)
         }
     }
 }
@@ -74,6 +71,7 @@ record! {
     ///
     ///   salt '*' state.sls core,edit.vim
     ///   salt '*' state.sls core exclude="[{'id': 'id_to_exclude'}, {'sls': 'sls_to_exclude'}]"
+    ///   salt '*' state.sls core queue=True
     pub struct Sls {
         /// The SLS, with commas between them.
         mods: Value,
@@ -81,7 +79,7 @@ record! {
         test: Option<bool> = (),
         /// SLS and IDs that are left out.
         exclude: Value = (),
-        /// Taken, not used: this version waits for no other run.
+        /// Wait for other runs: True, or how many may be before this one; else it fails when there is one.
         queue: Value = (),
         /// Taken, not used: modules are compiled in.
         sync_mods: Value = (),
@@ -93,27 +91,25 @@ record! {
 
 impl Run for Sls {
     fn run(self, ctx: &Ctx) -> Reply {
-        let mut keywords = self.kwargs.0;
-        if !self.state_events.is_null() {
-            keywords.insert("state_events", self.state_events);
-        }
-        let mods = split(&self.mods);
-        let disabled = disabled(ctx, &mods);
-        if !disabled.is_empty() {
-            return shown(errors(disabled));
-        }
-        let settings = Settings::new(ctx, Of::Sls, self.test, &keywords)?;
-        if let Some(broken) = settings.broken_pillar(&keywords) {
-            return Ok(broken);
-        }
-        let world = settings.world(ctx);
-        let compiler = Compiler::new(&world)?;
-        let saltenv = compiler.saltenv().unwrap_or("base").to_owned();
-        let (high, found) = compiler.render(&Matches::from_iter([(saltenv, mods)]));
-        match found.is_empty() {
-            true => enforce(&world, high, &self.exclude, &keywords),
-            false => shown(errors(found)),
-        }
+        let Sls { mods, test, exclude, queue, state_events, kwargs, .. } = self;
+        answered(|| {
+            let wishes = Wishes { test, queue, state_events, keywords: kwargs.0 };
+            let ticket = ticket(ctx, &wishes)?;
+            let mods = split(&mods);
+            let disabled = disabled(ctx, &mods);
+            if !disabled.is_empty() {
+                return Err(Stop::errors(disabled));
+            }
+            let begun = prepare(ctx, Of::Sls, wishes, ticket)?;
+            let world = begun.settings.world(ctx);
+            let compiler = Compiler::new(&world)?;
+            let saltenv = compiler.saltenv().unwrap_or("base").to_owned();
+            let (high, found) = compiler.render(&Matches::from_iter([(saltenv, mods)]));
+            match found.is_empty() {
+                true => enforce(&world, &begun, high, &exclude),
+                false => Err(Stop::errors(found)),
+            }
+        })
     }
 }
 
@@ -125,7 +121,7 @@ record! {
     pub struct Highstate {
         /// Say what would be changed, and change nothing.
         test: Option<bool> = (),
-        /// Taken, not used: this version waits for no other run.
+        /// Wait for other runs: True, or how many may be before this one.
         queue: Value = (),
         /// Whether each state fires an event.
         state_events: Value = (),
@@ -135,17 +131,16 @@ record! {
 
 impl Run for Highstate {
     fn run(self, ctx: &Ctx) -> Reply {
-        let mut keywords = self.kwargs.0;
-        if !self.state_events.is_null() {
-            keywords.insert("state_events", self.state_events);
-        }
+        let Highstate { test, queue, state_events, kwargs } = self;
         if !disabled(ctx, &["highstate".to_owned()]).is_empty() {
             let name = "Salt highstate run is disabled. To re-enable, run state.enable highstate";
             let told = Map::from_iter([("name", name), ("result", "False"), ("comment", "Disabled")]);
             return Ok(Returned::from(told).with_retcode(code::COMPILER).with_out("nested"));
         }
-        let settings = Settings::new(ctx, Of::Top, self.test, &keywords)?;
-        top_of(ctx, settings, &keywords)
+        answered(|| {
+            let begun = begin(ctx, Of::Top, Wishes { test, queue, state_events, keywords: kwargs.0 })?;
+            top_of(ctx, begun)
+        })
     }
 }
 
@@ -159,7 +154,7 @@ record! {
         topfn: String,
         /// Say what would be changed, and change nothing.
         test: Option<bool> = (),
-        /// Taken, not used: this version waits for no other run.
+        /// Wait for other runs: True, or how many may be before this one.
         queue: Value = (),
         kwargs: Keywords,
     }
@@ -167,41 +162,44 @@ record! {
 
 impl Run for Top {
     fn run(self, ctx: &Ctx) -> Reply {
-        let mut settings = Settings::new(ctx, Of::Top, self.test, &self.kwargs.0)?;
-        settings.opts.insert("state_top", self.topfn);
-        top_of(ctx, settings, &self.kwargs.0)
+        let Top { topfn, test, queue, kwargs } = self;
+        answered(|| {
+            let mut begun = begin(ctx, Of::Top, Wishes { test, queue, keywords: kwargs.0, ..Wishes::default() })?;
+            begun.settings.opts.insert("state_top", topfn);
+            top_of(ctx, begun)
+        })
     }
 }
 
-fn top_of(ctx: &Ctx, settings: Settings, keywords: &Map) -> Reply {
-    if let Some(broken) = settings.broken_pillar(keywords) {
-        return Ok(broken);
-    }
-    let world = settings.world(ctx);
+fn top_of(ctx: &Ctx, begun: Begun) -> Result<Returned, Stop> {
+    let world = begun.settings.world(ctx);
     let compiler = Compiler::new(&world)?;
     let top = compiler.top();
     let mut found = highstate::top::verify(&top);
     let mut matches = compiler.matches(&top);
     if matches.is_empty() && found.is_empty() {
         let comment = "No Top file or master_tops data matches found. Please see master log for details.";
-        return nothing(comment);
+        return Ok(nothing(comment));
     }
-    if let Some(wanted) = keywords.at("whitelist").filter(|wanted| wanted.truthy()) {
+    if let Some(wanted) = begun.keywords.at("whitelist").filter(|wanted| wanted.truthy()) {
         let wanted = split(wanted);
         matches.values_mut().for_each(|sls| sls.retain(|sls| wanted.contains(sls)));
         matches.retain(|_, sls| !sls.is_empty());
     }
     let (high, more) = compiler.render(&matches);
     found.extend(more);
-    match found.is_empty() {
-        true if high.is_empty() => nothing("No states found for this minion"),
-        true => enforce(&world, high, keywords.at("exclude").unwrap_or(&Value::Null), keywords),
-        false => shown(errors(found)),
+    if !found.is_empty() {
+        return Err(Stop::errors(found));
     }
+    if high.is_empty() {
+        return Ok(nothing("No states found for this minion"));
+    }
+    let exclude = begun.keywords.at("exclude").cloned().unwrap_or_default();
+    enforce(&world, &begun, high, &exclude)
 }
 
 /// The answer of a minion that has no states.
-fn nothing(comment: &str) -> Reply {
+fn nothing(comment: &str) -> Returned {
     let told = Map::from_iter([
         ("result", Value::from(false)),
         ("comment", comment.into()),
@@ -213,7 +211,7 @@ fn nothing(comment: &str) -> Reply {
 }
 
 /// Compiles high data and runs it.
-pub fn enforce(ctx: &Ctx, mut high: Map, exclude: &Value, keywords: &Map) -> Reply {
+pub fn enforce(world: &Ctx, begun: &Begun, mut high: Map, exclude: &Value) -> Result<Returned, Stop> {
     if exclude.truthy() {
         let items = match exclude {
             Value::List(items) => items.clone(),
@@ -224,12 +222,13 @@ pub fn enforce(ctx: &Ctx, mut high: Map, exclude: &Value, keywords: &Map) -> Rep
             _ => drop(high.insert("__exclude__", items)),
         }
     }
-    let low = highstate::complete(high, ctx.opts).and_then(|high| low::compile(high, ctx.opts, ctx.grains));
-    match low {
-        Ok(low) if keywords.at("mock").is_some_and(Value::truthy) => finished(mocked(low), keywords),
-        Ok(low) => finished(run::run(ctx, low), keywords),
-        Err(found) => shown(errors(found)),
-    }
+    let low = highstate::complete(high, world.opts).and_then(|high| low::compile(high, world.opts, world.grains));
+    let low = low.map_err(Stop::errors)?;
+    let results = match begun.keywords.at("mock").is_some_and(Value::truthy) {
+        true => mocked(low),
+        false => run::run(world, low, begun.settings.asked.clone()),
+    };
+    Ok(finished(results, &begun.keywords))
 }
 
 /// What a run gives that calls nothing (`mock`).
@@ -248,203 +247,4 @@ fn mocked(low: low::Low) -> Map {
         (highstate::graph::tag(chunk.as_map().unwrap_or(&Map::new())), result)
     };
     low.ordered().iter().enumerate().map(result).collect()
-}
-
-/// The answer of a run: 2 is the exit code when a state has failed.
-pub fn finished(mut results: Map, keywords: &Map) -> Reply {
-    let failed = results.values().any(has_failed);
-    if keywords.at("terse").is_some_and(Value::truthy) {
-        let is = |result: &Value, name: &str| result.at(name).is_some_and(Value::truthy);
-        results.retain(|_, result| !is(result, "result") || is(result, "changes"));
-    }
-    let retcode = if failed { code::FAILURE } else { 0 };
-    Ok(Returned::from(results).with_retcode(retcode).with_out("highstate"))
-}
-
-fn has_failed(result: &Value) -> bool {
-    result.at("result") == Some(&Value::Bool(false))
-}
-
-fn shown(reply: Reply) -> Reply {
-    reply.map(|returned| returned.with_out("highstate"))
-}
-
-/// What is told of SLS that `state.disable` keeps from running.
-fn disabled(ctx: &Ctx, names: &[String]) -> Vec<String> {
-    let patterns = ctx.grains.at("state_runs_disabled").and_then(Value::as_list).unwrap_or_default();
-    let mut told = Vec::new();
-    for name in names {
-        for pattern in patterns.iter().filter_map(Value::as_str) {
-            match pattern.contains(".*") {
-                true if fnmatch(name, pattern) => told.push(format!(
-                    "The state file \"{name}\" is currently disabled by \"{pattern}\", to re-enable, run state.enable \
-                     {pattern}."
-                )),
-                false if name == pattern => told.push(format!(
-                    "The state file \"{name}\" is currently disabled, to re-enable, run state.enable {name}."
-                )),
-                _ => {}
-            }
-        }
-    }
-    told
-}
-
-record! {
-    /// Brings one ID of some SLS into its state, with what it needs.
-    ///
-    ///   salt '*' state.sls_id my_state my_module
-    ///   salt '*' state.sls_id my_state my_module,a_common_module
-    pub struct SlsId {
-        /// The ID.
-        id_: String,
-        /// The SLS, with commas between them.
-        mods: Value,
-        /// Say what would be changed, and change nothing.
-        test: Option<bool> = (),
-        /// Taken, not used: this version waits for no other run.
-        queue: Value = (),
-        /// Whether each state fires an event.
-        state_events: Value = (),
-        kwargs: Keywords,
-    }
-}
-
-impl Run for SlsId {
-    fn run(self, ctx: &Ctx) -> Reply {
-        let keywords = self.kwargs.0;
-        let settings = Settings::new(ctx, Of::Sls, self.test, &keywords)?;
-        if let Some(broken) = settings.broken_pillar(&keywords) {
-            return Ok(broken);
-        }
-        let world = settings.world(ctx);
-        let compiler = Compiler::new(&world)?;
-        let saltenv = compiler.saltenv().unwrap_or("base").to_owned();
-        let (high, mut found) = compiler.render(&Matches::from_iter([(saltenv.clone(), split(&self.mods))]));
-        found.extend(highstate::verify::high(&high));
-        if !found.is_empty() {
-            return shown(errors(found));
-        }
-        let (high, found) = highstate::requisite_in::apply(high, world.opts);
-        if !found.is_empty() {
-            return shown(errors(found));
-        }
-        let results = match low::compile(high, world.opts, world.grains) {
-            Ok(low) => run::run_id(&world, low, &self.id_),
-            Err(found) => return shown(errors(found)),
-        };
-        match results.is_empty() {
-            true => Err(Fault::invocation(format!(
-                "No matches for ID '{}' found in SLS '{}' within saltenv '{saltenv}'",
-                self.id_,
-                self.mods.to_text()
-            ))),
-            false => finished(results, &keywords),
-        }
-    }
-}
-
-record! {
-    /// Brings the minion into a single state.
-    ///
-    ///   salt '*' state.single cmd.run name='touch /tmp/here' creates=/tmp/here
-    pub struct Single {
-        /// The state, such as file.managed.
-        fun: String,
-        /// Its name.
-        name: Value,
-        /// Say what would be changed, and change nothing.
-        test: Option<bool> = (),
-        /// Taken, not used: this version waits for no other run.
-        queue: Value = (),
-        kwargs: Keywords,
-    }
-}
-
-impl Run for Single {
-    fn run(self, ctx: &Ctx) -> Reply {
-        let Some((module, function)) = self.fun.split_once('.') else {
-            return Ok(Returned::from("Invalid function passed").with_retcode(code::COMPILER).with_out("highstate"));
-        };
-        let settings = Settings::new(ctx, Of::Top, self.test, &self.kwargs.0)?;
-        let world = settings.world(ctx);
-        let mut chunk = self.kwargs.0;
-        for keyword in ["pillar", "pillarenv", "pillar_enc", "queue", "concurrent"] {
-            chunk.remove(keyword);
-        }
-        chunk.insert("state", module);
-        chunk.insert("fun", function.split('.').next().unwrap_or_default());
-        chunk.insert("__id__", self.name.clone());
-        chunk.insert("name", self.name);
-        let found = run::errors(&chunk);
-        if !found.is_empty() {
-            return shown(errors(found));
-        }
-        finished(run::run_single(&world, chunk), &Map::new())
-    }
-}
-
-/// `state.low`.
-pub struct Low {
-    data: Map,
-}
-
-record! {
-    /// Runs one low chunk.
-    ///
-    ///   salt '*' state.low '{"state": "test", "fun": "nop", "name": "foo"}'
-    pub struct LowData {
-        /// The chunk.
-        data: Map,
-        /// Taken, not used: this version waits for no other run.
-        queue: Value = (),
-        kwargs: Keywords,
-    }
-}
-
-impl Record for Low {
-    const INFO: &'static Info = LowData::INFO;
-
-    fn take(from: &mut Bound) -> Result<Self, ArgumentError> {
-        LowData::take(from).map(|given| Low { data: given.data })
-    }
-}
-
-impl Run for Low {
-    fn run(self, ctx: &Ctx) -> Reply {
-        let mut chunk = self.data;
-        let found = run::errors(&chunk);
-        if !found.is_empty() {
-            return errors(found);
-        }
-        let name = chunk.at("name").cloned();
-        chunk.entry_or("__id__", || name.into());
-        let results = run::run_single(ctx, chunk);
-        let result = results.values().next().cloned().unwrap_or_default();
-        let retcode = if has_failed(&result) { code::FAILURE } else { 0 };
-        Ok(Returned::from(result).with_retcode(retcode))
-    }
-}
-
-record! {
-    /// Brings the minion into the state that high data declares.
-    ///
-    ///   salt '*' state.high '{"hello": {"test": ["nop"]}}'
-    pub struct High {
-        /// The high data.
-        data: Map,
-        /// Say what would be changed, and change nothing.
-        test: Option<bool> = (),
-        /// Taken, not used: this version waits for no other run.
-        queue: Value = (),
-        kwargs: Keywords,
-    }
-}
-
-impl Run for High {
-    fn run(self, ctx: &Ctx) -> Reply {
-        let settings = Settings::new(ctx, Of::Top, self.test, &self.kwargs.0)?;
-        let world = settings.world(ctx);
-        enforce(&world, self.data, &Value::Null, &self.kwargs.0).map(|returned| Returned { out: None, ..returned })
-    }
 }

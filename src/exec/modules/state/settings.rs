@@ -9,6 +9,8 @@ use crate::wire::value::{Map, Value};
 pub struct Settings {
     pub opts: Map,
     pub pillar: Map,
+    /// By what the pillar is compiled, for states that have it compiled anew.
+    pub asked: Asked,
 }
 
 /// Whether a function is of certain SLS, which are in `base` where no environment is named, or of the top file.
@@ -43,8 +45,9 @@ impl Settings {
         if let Some(events) = keywords.at("state_events").filter(|events| !events.is_null()) {
             opts.insert("state_events", events.clone());
         }
-        let pillar = pillar(ctx, &opts, keywords)?;
-        Ok(Settings { opts, pillar })
+        let asked = Asked { over: over(keywords)?, ..Asked::of(&opts) };
+        let pillar = pillar(ctx, &opts, &asked)?;
+        Ok(Settings { opts, pillar, asked })
     }
 
     /// The world of the run.
@@ -82,25 +85,29 @@ impl Settings {
     }
 }
 
-/// The pillar of the minion; compiled anew where the call asks for another one.
-fn pillar(ctx: &Ctx, opts: &Map, keywords: &Map) -> Result<Map, Fault> {
-    let over = match keywords.at("pillar") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Map(over)) => over.clone(),
-        Some(_) if keywords.at("pillar_enc").is_some_and(Value::truthy) => {
-            return Err(Fault::invocation("pillar_enc: this version decrypts no pillar data of the command line"));
-        }
-        Some(_) => {
-            let message = "Pillar data must be formatted as a dictionary, unless pillar_enc is specified.";
-            return Err(Fault::invocation(message));
-        }
-    };
+/// The pillar of the minion, anew: a run of states must not begin with what the master has changed since. `salt-call` has
+/// just asked for it.
+fn pillar(ctx: &Ctx, opts: &Map, asked: &Asked) -> Result<Map, Fault> {
     let same = opts.at("pillarenv") == ctx.opts.at("pillarenv");
-    if over.is_empty() && same {
+    let is_fresh = ctx.opts.str_at("__cli") == Some("salt-call");
+    if asked.over.is_empty() && same && is_fresh {
         return Ok(ctx.pillar.clone());
     }
-    let inner = ctx.with(ctx.pillar, opts);
-    gather(&inner, &Asked { over, ..Asked::of(opts) })
+    gather(&ctx.with(ctx.pillar, opts), asked)
+}
+
+/// The data of the command line that is put on top of the pillar.
+fn over(keywords: &Map) -> Result<Map, Fault> {
+    match keywords.at("pillar") {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Map(over)) => Ok(over.clone()),
+        Some(_) if keywords.at("pillar_enc").is_some_and(Value::truthy) => {
+            Err(Fault::invocation("pillar_enc: this version decrypts no pillar data of the command line"))
+        }
+        Some(_) => {
+            Err(Fault::invocation("Pillar data must be formatted as a dictionary, unless pillar_enc is specified."))
+        }
+    }
 }
 
 /// SLS as the command line gives them: a list, or text with commas.

@@ -7,6 +7,7 @@ use crate::exec::{Ctx, Fault, Reply, Returned};
 use crate::record;
 use crate::wire::record::Keywords;
 use crate::wire::value::{Map, Value};
+use std::path::Path;
 
 /// The high data of some SLS, or what is wrong with them.
 fn high(
@@ -248,6 +249,51 @@ impl Run for ShowTop {
         }
         let matches = compiler.matches(&top).into_iter().map(|(saltenv, sls)| (saltenv, Value::list(sls)));
         Ok(Map::from_iter(matches).into())
+    }
+}
+
+record! {
+    /// Returns the requisites of some SLS as a graph in the language of Graphviz, DOT.
+    ///
+    ///   salt '*' state.graph core,edit.vim
+    pub struct Graph {
+        /// The SLS, with commas between them.
+        mods: Value,
+        /// Test mode, which templates can see.
+        test: Option<bool> = (),
+        /// Taken, not used: to show is never in the way of a run.
+        queue: Value = (),
+        kwargs: Keywords,
+    }
+}
+
+impl Run for Graph {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let (settings, high) = high(ctx, &self.mods, self.test, &self.kwargs.0)?;
+        match high.and_then(|high| low::compile(high, &settings.opts, ctx.grains)) {
+            Ok(low) => Ok(low.graph.to_dot(&low.chunks).into()),
+            Err(found) => errors(found),
+        }
+    }
+}
+
+record! {
+    /// Removes what runs of states have cached, and returns the names of these files.
+    ///
+    ///   salt '*' state.clear_cache
+    pub struct ClearCache {}
+}
+
+impl Run for ClearCache {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let cachedir = Path::new(ctx.opts.str_at("cachedir").unwrap_or_default());
+        let mut removed = Vec::new();
+        for name in ctx.host.list(cachedir).unwrap_or_default() {
+            if name.ends_with(".cache.p") && ctx.host.remove(&cachedir.join(&name)).is_ok() {
+                removed.push(name);
+            }
+        }
+        Ok(Value::list(removed).into())
     }
 }
 

@@ -1,8 +1,10 @@
-//! What is kept of minions, by target. This version keeps their grains.
+//! What is kept of minions, by target: their grains, and the pillars that come of these.
 
+use crate::exec::pillar::Asked;
 use crate::exec::runners::fleet::Change;
+use crate::exec::runners::pillar::compiled;
 use crate::exec::runners::{Ctx, Run};
-use crate::exec::target::{Minion, Target};
+use crate::exec::target::{Minion, Needs, Target};
 use crate::exec::{Fault, Reply};
 use crate::record;
 use crate::wire::record::Keywords;
@@ -28,6 +30,36 @@ impl Run for Grains {
         let mut matching: Map = matching(ctx, &self.tgt, &self.tgt_type)?.into_iter().collect();
         matching.sort_keys();
         Ok(matching.into())
+    }
+}
+
+record! {
+    /// Shows the pillars of minions, by the grains that they sent last.
+    ///
+    ///   salt-run cache.pillar
+    ///   salt-run cache.pillar 'web*'
+    pub struct Pillar {
+        /// Which minions; all of them where it is not given.
+        tgt: Option<Value> = (),
+        /// The kind of target.
+        tgt_type: String = "glob",
+        /// Taken, not used.
+        kwargs: Keywords,
+    }
+}
+
+impl Run for Pillar {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let mut matching = match &self.tgt {
+            Some(tgt) => matching(ctx, tgt, &self.tgt_type)?,
+            None => with_grains(ctx)?,
+        };
+        matching.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut pillars = Map::new();
+        for (id, grains) in matching {
+            pillars.insert(id.as_str(), compiled(ctx, &id, &grains, &Asked::default())?);
+        }
+        Ok(pillars.into())
     }
 }
 
@@ -101,9 +133,17 @@ fn clear(ctx: &Ctx, tgt: Option<Value>, tgt_type: &str) -> Reply {
 fn matching(ctx: &Ctx, tgt: &Value, tgt_type: &str) -> Result<Vec<(String, Map)>, Fault> {
     let target =
         Target::parse(tgt_type, tgt, ctx.nodegroups()).map_err(|error| Fault::invocation(error.to_string()))?;
-    let mut known = with_grains(ctx)?;
-    known.retain(|(id, grains)| target.matches(&Minion { id, grains, pillar: &Map::new() }));
-    Ok(known)
+    let mut found = Vec::new();
+    for (id, grains) in with_grains(ctx)? {
+        let pillar = match target.needs() {
+            Needs::Pillar => compiled(ctx, &id, &grains, &Asked::default())?,
+            _ => Map::new(),
+        };
+        if target.matches(&Minion { id: &id, grains: &grains, pillar: &pillar }) {
+            found.push((id, grains));
+        }
+    }
+    Ok(found)
 }
 
 /// The minions whose grains are kept.

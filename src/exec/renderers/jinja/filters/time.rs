@@ -21,11 +21,16 @@ fn strftime(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     Ok(Val::from(text))
 }
 
+fn now() -> ZonedDateTime {
+    crate::exec::outside::looked();
+    ZonedDateTime::now()
+}
+
 /// What a value says of a time: nothing is now, a number counts seconds since 1970, text is a date.
 fn moment(value: &Val) -> Option<ZonedDateTime> {
     let zone = TimeZone::system();
     match value {
-        Val::None => Some(ZonedDateTime::now()),
+        Val::None => Some(now()),
         Val::Str(text) | Val::Markup(text) => written(text.trim(), &zone),
         other => seconds(other.as_float()?, &zone),
     }
@@ -65,9 +70,9 @@ const SHAPES: [&str; 20] = [
 ];
 
 fn written(text: &str, zone: &TimeZone) -> Option<ZonedDateTime> {
-    let midnight = |days: i64| ZonedDateTime::now().start_of_day().ok()?.checked_add(days.days()).ok();
+    let midnight = |days: i64| now().start_of_day().ok()?.checked_add(days.days()).ok();
     match text.to_ascii_lowercase().as_str() {
-        "now" | "" => return Some(ZonedDateTime::now()),
+        "now" | "" => return Some(now()),
         "today" | "midnight" => return midnight(0),
         "tomorrow" => return midnight(1),
         "yesterday" => return midnight(-1),

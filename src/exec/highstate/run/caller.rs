@@ -1,27 +1,77 @@
 //! One state: its conditions, its plan, the change if it is to be made, and the result as Salt gives it.
+//!
+//! A caller knows nothing of other states, so it can work in a thread of its own.
 
 use super::super::requisite::is_internal;
 use super::retry::Retry;
-use super::{Runner, milliseconds};
+use super::slots;
+use super::world::World;
+use super::{clock, milliseconds};
+use crate::exec::Ctx;
 use crate::exec::fault::Fault;
+use crate::exec::host::ReadOnly;
 use crate::exec::states::{self, Function, Look, Outcome, Plan};
 use crate::wire::record::{Arguments, Kind};
 use crate::wire::value::{Map, Value};
 use std::time::Duration;
 
-impl Runner<'_> {
-    /// Runs a chunk, again where `retry` says so. `changed` is what it watches and what has changed.
-    pub(super) fn call(&mut self, chunk: usize, changed: &[String]) -> Map {
-        let is_check = self.is_check(chunk);
-        let (mut result, checked) = self.attempt(chunk, changed, is_check);
-        let retry = self.chunks[chunk].at("retry").filter(|_| checked && !is_check).map(Retry::of);
-        let Some(retry) = retry else {
-            return result;
+/// Calls states on a host.
+pub struct Caller<'c> {
+    /// The host that states change.
+    pub(super) ctx: Ctx<'c>,
+    /// The same host, which they look at.
+    looking: Ctx<'c>,
+    in_test: bool,
+}
+
+/// What a call came to.
+pub struct Called {
+    pub result: Map,
+    /// How often the state was tried; nothing: its data is wrong, so it was not run at all.
+    pub attempts: Option<i64>,
+}
+
+/// Whether a state only says what it would change, because others want to know before they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Run,
+    Check,
+}
+
+/// Calls a state in a world. `changed` is what it watches and what has changed.
+pub fn call(world: &World, scratch: &mut Map, low: &Map, changed: &[String], purpose: Purpose) -> Called {
+    let view = ReadOnly(world.host);
+    let ctx = world.ctx(world.host);
+    ctx.scratch.replace(std::mem::take(scratch));
+    let caller = Caller { ctx, looking: world.ctx(&view), in_test: world.is_test() };
+    let called = caller.call(low, changed, purpose);
+    *scratch = caller.ctx.scratch.into_inner();
+    called
+}
+
+impl Caller<'_> {
+    /// Calls a state, again where `retry` says so.
+    fn call(&self, low: &Map, changed: &[String], purpose: Purpose) -> Called {
+        let (function, errors) = verified(low);
+        let Some(function) = function.filter(|_| errors.is_empty()) else {
+            let mut result = Map::from_iter([("result", Value::from(false))]);
+            result.insert("name", low.at("name").cloned());
+            result.insert("changes", Map::new());
+            result.insert("comment", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
+            log::error!("{}", errors.join("\n"));
+            return Called { result, attempts: None };
+        };
+        if purpose == Purpose::Check {
+            return Called { result: self.enforced(low, function, changed, purpose), attempts: Some(1) };
+        }
+        let mut result = self.timed(low, function, changed);
+        let Some(retry) = low.at("retry").map(Retry::of) else {
+            return Called { result, attempts: Some(1) };
         };
         if self.in_test {
             let comment = result.at("comment").map(Value::to_text).unwrap_or_default();
             result.insert("comment", format!("{comment}  {}", retry.described()));
-            return result;
+            return Called { result, attempts: Some(1) };
         }
         let is_over = |result: &Map| result.at("result") == Some(&Value::Bool(retry.until));
         let mut attempts = vec![result];
@@ -31,44 +81,31 @@ impl Runner<'_> {
             log::info!("State result does not match retry until value, state will be re-run in {pause:?}");
             self.ctx.host.sleep(pause);
             pauses += pause;
-            attempts.push(self.attempt(chunk, changed, is_check).0);
+            attempts.push(self.timed(low, function, changed));
         }
-        together(attempts, pauses)
+        let count = attempts.len() as i64;
+        Called { result: together(attempts, pauses), attempts: Some(count) }
     }
 
-    /// Runs a chunk once. False: its data is wrong, so it was not run at all.
-    fn attempt(&mut self, chunk: usize, changed: &[String], is_check: bool) -> (Map, bool) {
-        let low = self.chunks[chunk].clone();
+    /// One attempt, with when it began and how long it took.
+    fn timed(&self, low: &Map, function: &Function, changed: &[String]) -> Map {
         let started = self.ctx.host.now();
-        let (function, errors) = verified(&low);
-        let Some(function) = function.filter(|_| errors.is_empty()) else {
-            let mut result = Map::from_iter([("result", Value::from(false))]);
-            result.insert("name", low.at("name").cloned());
-            result.insert("changes", Map::new());
-            result.insert("comment", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
-            result.insert("__run_num__", self.next_number());
-            log::error!("{}", errors.join("\n"));
-            return (result, false);
-        };
-        let mut result = self.enforced(&low, function, changed, is_check);
-        if is_check {
-            self.chunks[chunk].insert("__prereq__", false);
-            return (result, true);
-        }
+        let mut result = self.enforced(low, function, changed, Purpose::Run);
         result.insert("__sls__", low.at("__sls__").cloned());
-        result.insert("__run_num__", self.next_number());
+        if low.at("no_log").is_some_and(Value::truthy) {
+            hide(&mut result);
+        }
         if result.at("result") == Some(&Value::Bool(false)) {
             log::error!("{}", said(&result));
         }
         let took = self.ctx.host.now().duration_since(started).unwrap_or_default();
-        result.insert("start_time", self.clock(started));
+        result.insert("start_time", clock(started));
         result.insert("duration", milliseconds(took));
-        result.insert("__id__", low.at("__id__").cloned());
-        (result, true)
+        result
     }
 
     /// The result of a state, before it is marked with time and place.
-    fn enforced(&self, low: &Map, function: &Function, changed: &[String], is_check: bool) -> Map {
+    fn enforced(&self, low: &Map, function: &Function, changed: &[String], purpose: Purpose) -> Map {
         let mut result = Map::new();
         if let Some(verdict) = self.conditions(low)
             && verdict.is_done
@@ -83,7 +120,7 @@ impl Runner<'_> {
                 result.insert("skip_watch", true);
             }
         } else {
-            result = self.planned(low, function, changed, is_check);
+            result = self.planned(low, function, changed, purpose);
         }
         if let Some(wanted) = low.at("check_cmd").filter(|_| !takes(function, "check_cmd")) {
             let (succeeded, comment) = self.check_cmd(wanted);
@@ -96,17 +133,17 @@ impl Runner<'_> {
     }
 
     /// Has the state plan, and does what it plans unless this is a test.
-    fn planned(&self, low: &Map, function: &Function, changed: &[String], is_check: bool) -> Map {
+    fn planned(&self, low: &Map, function: &Function, changed: &[String], purpose: Purpose) -> Map {
         let saltenv = low.at("saltenv").or_else(|| low.at("__env__")).and_then(Value::as_str).unwrap_or("base");
-        let look = Look { ctx: self.looking, low, saltenv, changed };
-        let plan = match (function.run)(arguments(low, function), &look) {
-            Ok(plan) => plan,
-            Err(error) => Err(Fault::Arguments { fun: full_name(low), error }),
-        };
+        let look = Look { ctx: &self.looking, low, saltenv, changed };
+        let plan = slots::filled(&self.ctx, arguments(low, function)).and_then(|arguments| {
+            (function.run)(arguments, &look)
+                .unwrap_or_else(|error| Err(Fault::Arguments { fun: full_name(low), error }))
+        });
         let outcome = match plan {
             Ok(Plan::Stands(outcome)) => Ok(outcome),
-            Ok(Plan::Changes { would, .. }) if self.in_test || is_check => Ok(would),
-            Ok(Plan::Changes { apply, .. }) => apply(self.ctx),
+            Ok(Plan::Changes { would, .. }) if self.in_test || purpose == Purpose::Check => Ok(would),
+            Ok(Plan::Changes { apply, .. }) => apply(&self.ctx),
             Err(fault) => Err(fault),
         };
         match outcome {
@@ -230,5 +267,23 @@ fn said(result: &Map) -> String {
     match result.at("changes").filter(|changes| changes.truthy()) {
         Some(changes) => changes.to_text(),
         None => result.at("comment").map(Value::to_text).unwrap_or_default(),
+    }
+}
+
+/// What stands for each text of a result that is not to be seen (`no_log`).
+const HIDDEN: &str = "**********";
+
+fn hide(result: &mut Map) {
+    fn hidden(value: &mut Value) {
+        match value {
+            Value::Str(text) if !text.is_empty() => *text = HIDDEN.to_owned(),
+            Value::Bytes(bytes) if !bytes.is_empty() => *bytes = HIDDEN.into(),
+            Value::Map(map) => map.iter_mut().for_each(|(_, value)| hidden(value)),
+            Value::List(items) => items.iter_mut().for_each(hidden),
+            _ => {}
+        }
+    }
+    for name in ["name", "comment", "changes"] {
+        result.at_mut(name).into_iter().for_each(hidden);
     }
 }

@@ -1,0 +1,81 @@
+//! What states are run in. Unlike a [`Ctx`] it can be taken along to another thread, and its grains and pillar can be
+//! replaced on the way.
+
+use crate::exec::context::{Call, Master};
+use crate::exec::host::Host;
+use crate::exec::pillar::Asked;
+use crate::exec::{Ctx, grains, pillar};
+use crate::wire::value::{Map, Value};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[derive(Clone)]
+pub struct World<'a> {
+    /// The host that states change.
+    pub host: &'a dyn Host,
+    pub opts: &'a Map,
+    pub master: &'a dyn Master,
+    pub call: &'a Call,
+    cancelled: &'a AtomicBool,
+    grains: Arc<Map>,
+    pillar: Arc<Map>,
+    /// By what the pillar is compiled anew (`reload_pillar`).
+    asked: Arc<Asked>,
+}
+
+impl<'a> World<'a> {
+    pub fn new(ctx: &Ctx<'a>, asked: Asked) -> World<'a> {
+        World {
+            host: ctx.host,
+            opts: ctx.opts,
+            master: ctx.master,
+            call: ctx.call,
+            cancelled: ctx.cancelled,
+            grains: Arc::new(ctx.grains.clone()),
+            pillar: Arc::new(ctx.pillar.clone()),
+            asked: Arc::new(asked),
+        }
+    }
+
+    /// The same world as functions see it, on this host or a view of it.
+    pub fn ctx<'c>(&'c self, host: &'c dyn Host) -> Ctx<'c> {
+        Ctx {
+            host,
+            master: self.master,
+            grains: &self.grains,
+            pillar: &self.pillar,
+            opts: self.opts,
+            call: self.call,
+            cancelled: self.cancelled,
+            scratch: Default::default(),
+        }
+    }
+
+    /// Whether the job was killed.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    pub fn is_test(&self) -> bool {
+        self.opts.at("test").is_some_and(Value::truthy)
+    }
+
+    /// Looks again at what a state says that it may have changed (`reload_grains`, `reload_pillar`).
+    pub fn reload(&mut self, low: &Map) {
+        let wants = |name: &str| low.at(name).is_some_and(Value::truthy);
+        if wants("reload_grains") {
+            let mut grains = grains::collect(self.host, self.opts);
+            if let Some(id) = self.opts.at("id") {
+                grains.insert("id", id.clone());
+            }
+            self.grains = Arc::new(grains);
+        }
+        if wants("reload_pillar") {
+            let anew = pillar::gather(&self.ctx(self.host), &self.asked);
+            match anew {
+                Ok(pillar) => self.pillar = Arc::new(pillar),
+                Err(fault) => log::error!("reload_pillar: there is no pillar, and the one before stays: {fault}"),
+            }
+        }
+    }
+}

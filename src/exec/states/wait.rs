@@ -1,0 +1,33 @@
+//! `cmd.wait`, `module.wait` and their like: states that do nothing but react.
+
+use super::{Look, Plan, State, already};
+use crate::exec::Fault;
+use crate::record;
+use crate::wire::record::Keywords;
+
+record! {
+    /// Does nothing itself: its command, or its function, runs when what the state watches has changed.
+    ///
+    ///   run-installer:
+    ///     cmd.wait:
+    ///       - name: /tmp/installer.bin
+    ///       - watch:
+    ///         - file: /tmp/installer.bin
+    ///   tell-of-it:
+    ///     module.wait:
+    ///       - name: test.echo
+    ///       - text: installed
+    ///       - watch:
+    ///         - cmd: run-installer
+    pub struct Wait {
+        /// The command, the script or the function.
+        name: String,
+        kwargs: Keywords,
+    }
+}
+
+impl State for Wait {
+    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+        Ok(already(""))
+    }
+}

@@ -1,0 +1,215 @@
+//! The pillar of each minion: compiled here, for that minion alone, off the main thread.
+//!
+//! A pillar is kept until its sources change or what is known of the minion does. Whether sources have changed is looked
+//! at for each question, but once for all that ask at the same time. Nothing of a pillar is logged.
+
+use super::Master;
+use super::jobs::Id;
+use crate::exec::Fault;
+use crate::exec::host::Machine;
+use crate::exec::pillar::{self, Asked, Compiled, ERRORS, Lasts, Seen, Sources};
+use crate::wire::cbor;
+use crate::wire::message::{Answer, Lasting, Part, PillarAsk};
+use crate::wire::seal::{Hash, hash};
+use crate::wire::session::SessionId;
+use crate::wire::value::{Map, Value};
+use smol::lock::{Mutex, Semaphore};
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Pillars that one minion has at the same time: with different environments or data from the command line.
+const OF_ONE: usize = 4;
+
+/// What compiles pillars, and how many at once.
+pub(super) struct PillarDesk {
+    opts: Arc<Map>,
+    sources: Arc<Sources>,
+    /// When the last look at the sources began, and what was seen.
+    looked: Mutex<Option<(Instant, Seen)>>,
+    gate: Semaphore,
+    /// How long a pillar is kept though something else than its sources bears on it (`pillar_cache`); nothing: not at all.
+    keeps_all: Option<Duration>,
+}
+
+/// The pillars of a minion.
+#[derive(Default)]
+pub(super) struct Pillars {
+    /// The last used at the end.
+    kept: Vec<Kept>,
+    /// The one that the minion has in its memory.
+    own: Option<Arc<Encoded>>,
+    /// Held while one is compiled: what a minion asks, it waits for itself.
+    turn: Rc<Mutex<()>>,
+}
+
+/// A pillar as it is sent.
+pub(super) struct Encoded {
+    digest: Hash,
+    bytes: Vec<u8>,
+}
+
+struct Kept {
+    /// Of all that was asked.
+    key: Hash,
+    seen: Seen,
+    lasts: Lasts,
+    since: Instant,
+    pillar: Arc<Encoded>,
+}
+
+impl PillarDesk {
+    pub fn new(opts: &Map) -> PillarDesk {
+        let at_once = std::thread::available_parallelism().map_or(4, |cores| cores.get() * 2).max(4);
+        let cached = opts.at("pillar_cache").is_some_and(Value::truthy);
+        let seconds = opts.at("pillar_cache_ttl").and_then(Value::as_float).unwrap_or(3600.0).clamp(0.0, 1e9);
+        PillarDesk {
+            opts: Arc::new(opts.clone()),
+            sources: Arc::new(Sources::of(opts)),
+            looked: Mutex::new(None),
+            gate: Semaphore::new(at_once),
+            keeps_all: cached.then(|| Duration::from_secs_f64(seconds)),
+        }
+    }
+
+    /// How the sources are now: seen by a look that began after this was asked.
+    async fn look(&self) -> Seen {
+        let asked = Instant::now();
+        let mut looked = self.looked.lock().await;
+        if let Some((_, seen)) = looked.filter(|(began, _)| *began >= asked) {
+            return seen;
+        }
+        let (began, sources) = (Instant::now(), self.sources.clone());
+        let seen = smol::unblock(move || sources.look()).await;
+        *looked = Some((began, seen));
+        seen
+    }
+}
+
+impl Master {
+    /// Answers a minion's question for its pillar. Nothing: its session has ended meanwhile.
+    pub(super) async fn serve_pillar(self: &Rc<Self>, sid: SessionId, ask: PillarAsk) -> Option<Answer> {
+        let id = self.seats.borrow().at(sid)?.id.clone();
+        let pillar = self.pillar_of(&id, ask).await;
+        self.seats.borrow().at(sid)?;
+        Some(Answer::Pillar(Part::of(&pillar.bytes, pillar.digest, 0)))
+    }
+
+    pub(super) fn serve_pillar_part(&self, sid: SessionId, digest: Hash, offset: u64) -> Answer {
+        let minions = self.minions.borrow();
+        let seats = self.seats.borrow();
+        let pillars = seats.at(sid).and_then(|seat| minions.get(&seat.id)).map(|known| &known.pillars);
+        let found = pillars.and_then(|pillars| pillars.kept.iter().find(|kept| kept.pillar.digest == digest));
+        match found {
+            Some(kept) => Answer::Pillar(Part::of(&kept.pillar.bytes, digest, offset)),
+            None => Answer::Refused("this pillar is not here any more: ask for it anew".to_owned()),
+        }
+    }
+
+    /// Compiles the pillars that targets ask for of minions that have not asked for theirs since this master started.
+    pub(super) async fn fill_pillars(self: &Rc<Self>) {
+        let missing: Vec<(Id, Map)> = {
+            let (accepted, minions) = (self.accepted.borrow(), self.minions.borrow());
+            let of = |id: &Id| minions.get(id).filter(|known| known.pillars.own.is_none() && !known.grains.is_empty());
+            accepted.keys().filter_map(|id| Some((id.clone(), of(id)?.grains.clone()))).collect()
+        };
+        let compile = |(id, grains): (Id, Map)| {
+            let master = self.clone();
+            let ask = PillarAsk { grains, lasting: Lasting::Kept, ..PillarAsk::default() };
+            self.executor.spawn(async move { drop(master.pillar_of(&id, ask).await) })
+        };
+        let tasks: Vec<_> = missing.into_iter().map(compile).collect();
+        for task in tasks {
+            task.await;
+        }
+    }
+
+    /// The pillar of a minion: one that is kept, where it is still the right one.
+    async fn pillar_of(self: &Rc<Self>, id: &Id, ask: PillarAsk) -> Arc<Encoded> {
+        let key = hash(&[&cbor::encode(&(&ask.grains, &ask.saltenv, &ask.pillarenv, &ask.over))]);
+        let lasting = ask.lasting;
+        let turn = self.minions.borrow_mut().entry(id.clone()).or_default().pillars.turn.clone();
+        let _turn = turn.lock().await;
+        let seen = self.pillar.look().await;
+        let now = Instant::now();
+        let known = self.with_pillars(id, |pillars| pillars.find(key, seen, self.pillar.keeps_all, now));
+        let pillar = match known.flatten() {
+            Some(pillar) => pillar,
+            None => {
+                let _place = self.pillar.gate.acquire().await;
+                let (opts, of) = (self.pillar.opts.clone(), id.to_string());
+                let (pillar, lasts) = smol::unblock(move || compiled(&opts, &of, &ask)).await;
+                let kept = Kept { key, seen, lasts, since: now, pillar: pillar.clone() };
+                self.with_pillars(id, |pillars| pillars.keep(kept));
+                pillar
+            }
+        };
+        if lasting == Lasting::Kept {
+            self.with_pillars(id, |pillars| pillars.own = Some(pillar.clone()));
+        }
+        pillar
+    }
+
+    /// Nothing for a minion whose key was deleted meanwhile.
+    fn with_pillars<T>(&self, id: &Id, with: impl FnOnce(&mut Pillars) -> T) -> Option<T> {
+        self.minions.borrow_mut().get_mut(id).map(|known| with(&mut known.pillars))
+    }
+}
+
+impl Pillars {
+    fn find(&mut self, key: Hash, seen: Seen, keeps_all: Option<Duration>, now: Instant) -> Option<Arc<Encoded>> {
+        let is_right = |kept: &Kept| {
+            let is_young = keeps_all.is_some_and(|time| now.saturating_duration_since(kept.since) < time);
+            kept.key == key && seen.is_same(kept.seen) && (kept.lasts == Lasts::UntilSourcesChange || is_young)
+        };
+        let at = self.kept.iter().position(is_right)?;
+        let kept = self.kept.remove(at);
+        let pillar = kept.pillar.clone();
+        self.kept.push(kept);
+        Some(pillar)
+    }
+
+    /// Keeps one; also one that is for once, whose parts may be asked for.
+    fn keep(&mut self, kept: Kept) {
+        self.kept.retain(|other| other.key != kept.key);
+        self.kept.push(kept);
+        if self.kept.len() > OF_ONE {
+            self.kept.remove(0);
+        }
+    }
+}
+
+/// Pillars opened for a target; those of many minions may be the same.
+#[derive(Default)]
+pub(super) struct Opened {
+    by_digest: HashMap<Hash, Map>,
+    nothing: Map,
+}
+
+impl Opened {
+    pub fn of(&mut self, pillars: &Pillars) -> &Map {
+        match &pillars.own {
+            Some(own) => {
+                self.by_digest.entry(own.digest).or_insert_with(|| cbor::decode(&own.bytes).unwrap_or_default())
+            }
+            None => &self.nothing,
+        }
+    }
+}
+
+/// Compiles a pillar; blocks. What goes wrong is told in the pillar, so that no state runs with it.
+fn compiled(opts: &Map, id: &str, ask: &PillarAsk) -> (Arc<Encoded>, Lasts) {
+    let asked = Asked { saltenv: ask.saltenv.clone(), pillarenv: ask.pillarenv.clone(), over: ask.over.clone() };
+    let compile = || pillar::compile_for(&Machine, opts, id, &ask.grains, &asked);
+    let compiled = catch_unwind(AssertUnwindSafe(compile))
+        .unwrap_or_else(|_| Err(Fault::Internal("a fault in Halite itself, please report it".to_owned())));
+    let Compiled { pillar, lasts } = compiled.unwrap_or_else(|fault| {
+        log::error!("the pillar of '{id}' cannot be compiled: {fault}");
+        let errors = Value::list([fault.to_string()]);
+        Compiled { pillar: Map::from_iter([(ERRORS, errors)]), lasts: Lasts::Once }
+    });
+    let bytes = cbor::encode(&pillar);
+    (Arc::new(Encoded { digest: hash(&[&bytes]), bytes }), lasts)
+}
