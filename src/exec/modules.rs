@@ -22,10 +22,13 @@
 pub mod cmd;
 mod config;
 mod cp;
+mod cron;
 mod disk;
 mod environ;
 mod event;
+pub mod file;
 mod grains;
+mod group;
 mod hashutil;
 mod key;
 mod log;
@@ -35,10 +38,13 @@ mod random;
 #[cfg(test)]
 mod recorded;
 mod saltutil;
+mod service;
+mod shadow;
 mod slsutil;
 mod state;
 mod sys;
 mod test;
+mod user;
 
 use super::function;
 pub use super::function::Place;
@@ -51,10 +57,13 @@ pub const MODULES: &[&Module] = &[
     &cmd::MODULE,
     &config::MODULE,
     &cp::MODULE,
+    &cron::MODULE,
     &disk::MODULE,
     &environ::MODULE,
     &event::MODULE,
+    &file::MODULE,
     &grains::MODULE,
+    &group::MODULE,
     &hashutil::MODULE,
     &key::MODULE,
     &log::MODULE,
@@ -62,10 +71,13 @@ pub const MODULES: &[&Module] = &[
     &pillar::MODULE,
     &random::MODULE,
     &saltutil::MODULE,
+    &service::MODULE,
+    &shadow::MODULE,
     &slsutil::MODULE,
     &state::MODULE,
     &sys::MODULE,
     &test::MODULE,
+    &user::MODULE,
 ];
 
 /// The functions under one name.
