@@ -34,6 +34,7 @@ mod key;
 mod log;
 mod r#match;
 mod pillar;
+mod pkg;
 mod random;
 #[cfg(test)]
 mod recorded;
@@ -69,6 +70,7 @@ pub const MODULES: &[&Module] = &[
     &log::MODULE,
     &r#match::MODULE,
     &pillar::MODULE,
+    &pkg::MODULE,
     &random::MODULE,
     &saltutil::MODULE,
     &service::MODULE,
