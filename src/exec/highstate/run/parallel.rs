@@ -9,6 +9,9 @@ use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+/// A chunk, and its result.
+type Done = (usize, Map);
+
 /// What runs beside the run.
 pub struct Beside {
     /// The chunks whose result is not final.
@@ -18,7 +21,7 @@ pub struct Beside {
     running: usize,
     /// How many may run at once; zero: any number.
     most: usize,
-    done: (Sender<(usize, Map)>, Receiver<(usize, Map)>),
+    done: (Sender<Done>, Receiver<Done>),
 }
 
 impl Beside {

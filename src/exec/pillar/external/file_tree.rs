@@ -4,7 +4,7 @@ use super::nodegroups;
 use super::{Source, Wanted, minion_id};
 use crate::exec::fileserver::client::FileClient;
 use crate::exec::merge::{self, Lists};
-use crate::exec::sls::render_text;
+use crate::exec::sls::{self, data_of, render_source};
 use crate::exec::target::fnmatch::fnmatch;
 use crate::exec::{Ctx, Fault};
 use crate::wire::value::{Map, Value};
@@ -131,11 +131,9 @@ impl Settings {
         let Some(pipe) = &self.renderer else {
             return Ok(text.into());
         };
-        let mut opts = ctx.opts.clone();
-        opts.insert("renderer", pipe.as_str());
-        let inner = ctx.with(ctx.pillar, &opts);
         let shown = path.to_string_lossy();
-        render_text(&inner, &FileClient::new(&inner), &shown, &text, "", "base", Map::new()).map_err(failed)
+        let source = sls::Source { path: &shown, text: &text, sls: "", saltenv: "base", pipe: Some(pipe) };
+        render_source(ctx, &FileClient::new(ctx), &source, Map::new()).map(data_of).map_err(failed)
     }
 
     fn keeps_newline(&self, name: &Path) -> bool {
