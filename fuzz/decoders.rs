@@ -1,7 +1,9 @@
 //! Every decoder that sees bytes from the network or from a user's file, under one name each. The fuzz targets and the
 //! tests of their seeds both run these: none may panic, whatever the bytes.
 
+use halite::exec::Fault;
 use halite::exec::regex::Regex;
+use halite::exec::renderers::jinja::{Dialect, Environment, Functions, Loaded, Loader, Options};
 use halite::exec::renderers::yaml;
 use halite::exec::target::Target;
 use halite::keys::epoch::Epoch;
@@ -12,6 +14,7 @@ use halite::wire::frame::Notice;
 use halite::wire::handshake::{Claim, Trust, answer, greet};
 use halite::wire::message::{Answer, Ask, Job, LocalAnswer, LocalAsk, Numbered, Return};
 use halite::wire::publication::verify;
+use halite::wire::record::Arguments;
 use halite::wire::seal::{self, Key, Shared};
 use halite::wire::session::{Session, SessionId};
 use halite::wire::value::{Map, Value, parse_json};
@@ -24,6 +27,7 @@ pub const DECODERS: &[Decoder] = &[
     ("cbor", messages),
     ("config", configuration),
     ("handshake", handshake),
+    ("jinja", jinja),
     ("json", json),
     ("pem", pem),
     ("publication", publication),
@@ -96,6 +100,49 @@ fn messages(bytes: &[u8]) {
     if let Ok(value) = cbor::decode::<Value>(bytes) {
         let _ = (value.repr(), value.to_json(), yaml::dump(&value));
         assert!(cbor::decode::<Value>(&cbor::encode(&value)).is_ok());
+    }
+}
+
+/// A template, parsed and rendered, in jinja2's and in Salt's way; it can include and import itself, and call functions.
+fn jinja(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let host = TemplateHost { text };
+    let context = Map::from_iter([
+        ("grains", Value::Map(Map::from_iter([("os", Value::from("Debian")), ("num", 4.into())]))),
+        ("pillar", Value::Map(Map::from_iter([("users", Value::list(["a", "b"]))]))),
+    ]);
+    for dialect in [Dialect::Plain, Dialect::Salt] {
+        let options = Options { dialect, ..Options::default() };
+        let environment = Environment::new(options, &host, &host).with_work_limit(200_000);
+        if let Err(error) = environment.render("t", text, context.clone()) {
+            let _ = error.to_string();
+        }
+    }
+}
+
+struct TemplateHost<'t> {
+    text: &'t str,
+}
+
+impl Loader for TemplateHost<'_> {
+    fn load(&self, name: &str) -> Result<Option<Loaded>, Fault> {
+        Ok((name == "t").then(|| Loaded { text: self.text.to_owned(), path: "t".to_owned() }))
+    }
+}
+
+impl Functions for TemplateHost<'_> {
+    fn call(&self, _: &str, arguments: Arguments) -> Result<Value, Fault> {
+        Ok(arguments.positional.into())
+    }
+
+    fn exists(&self, fun: &str) -> bool {
+        fun.starts_with("test.")
+    }
+
+    fn names(&self) -> Vec<String> {
+        vec!["test.arg".to_owned()]
     }
 }
 

@@ -13,6 +13,7 @@ pub mod highstate;
 pub mod host;
 pub mod jid;
 pub mod jobs;
+pub mod keyring;
 pub mod merge;
 pub mod modules;
 pub mod outputters;

@@ -1,6 +1,7 @@
 //! The programs: what one binary is, by the name it is called with.
 
 pub mod call;
+pub mod check;
 pub mod cli;
 pub mod client;
 pub mod config;
@@ -52,6 +53,7 @@ pub struct Verb {
 pub const VERBS: &[Verb] = &[
     Verb { usage: "PROGRAM [ARGUMENT ...]", about: "run a program" },
     Verb { usage: "--list", about: "name the programs" },
+    Verb { usage: "check FILE ...", about: "say what is wrong with SLS files and templates" },
     Verb { usage: "install FOLDER", about: "put the file and a link for each program into a folder" },
     Verb {
         usage: "generate KIND FOLDER",
@@ -84,6 +86,7 @@ pub fn run(called: &str, args: &[String]) -> u8 {
         [flag, ..] if flag == "--version" => show(&cli::versions::line("halite")),
         [flag, ..] if flag == "--list" => show(&list()),
         [verb, folder] if verb == "install" => install(folder),
+        [verb, files @ ..] if verb == "check" => check::run(files),
         [verb, rest @ ..] if verb == "generate" => generate::run(rest),
         [verb, ..] if verb == "install" => fail(Exit::Usage, "halite: error: install takes one folder\n"),
         [name, rest @ ..] => match find(name) {

@@ -52,7 +52,8 @@ def plain(value):
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
     if isinstance(value, dict):
-        return {str(key): plain(inner) for key, inner in value.items()}
+        # Salt's yamlex has texts of a class of its own, which say something else when they are asked for their text.
+        return {str.__str__(key) if isinstance(key, str) else str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
     return value

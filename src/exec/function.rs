@@ -22,6 +22,8 @@ pub struct Function<F> {
     pub place: Place,
     /// Binds the arguments and runs.
     pub run: F,
+    /// Whether a call changes its first argument to what it answers. A template shares its maps, and sees that.
+    pub changes_first: fn(&Arguments) -> bool,
     bind: fn(Arguments) -> Result<(), ArgumentError>,
 }
 
@@ -37,7 +39,14 @@ pub enum Place {
 impl<F> Function<F> {
     /// The entry for a record of arguments.
     pub const fn of<R: Record>(name: &'static str, run: F) -> Function<F> {
-        Function { name, info: R::INFO, place: Place::Worker, run, bind: |arguments| R::bind(arguments).map(drop) }
+        Function {
+            name,
+            info: R::INFO,
+            place: Place::Worker,
+            run,
+            changes_first: |_| false,
+            bind: |arguments| R::bind(arguments).map(drop),
+        }
     }
 
     /// Whether arguments fit, without a call.
@@ -55,6 +64,11 @@ impl<F: Copy> Function<F> {
     /// For functions that may run on a thread of the daemon; see [`Place::Inline`].
     pub const fn inline(self) -> Function<F> {
         Function { place: Place::Inline, ..self }
+    }
+
+    /// For functions that change their first argument; see [`Function::changes_first`].
+    pub const fn changing_first(self, when: fn(&Arguments) -> bool) -> Function<F> {
+        Function { changes_first: when, ..self }
     }
 }
 

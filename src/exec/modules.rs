@@ -22,6 +22,7 @@
 pub mod cmd;
 mod config;
 mod cp;
+mod defaults;
 mod disk;
 mod environ;
 mod event;
@@ -51,6 +52,7 @@ pub const MODULES: &[&Module] = &[
     &cmd::MODULE,
     &config::MODULE,
     &cp::MODULE,
+    &defaults::MODULE,
     &disk::MODULE,
     &environ::MODULE,
     &event::MODULE,

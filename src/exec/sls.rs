@@ -2,8 +2,10 @@
 
 use super::fileserver::client::FileClient;
 use super::fileserver::{Files, Listing};
+use super::keyring::Keyring;
 use super::renderers::jinja::excerpt;
 use super::renderers::pipe::{self, RenderError, Rendered, Rendering};
+use super::renderers::secrets::masked;
 use super::renderers::yaml::{Stage, YamlError};
 use super::target::fnmatch::Pattern;
 use super::templates::{Settings, Templates};
@@ -91,36 +93,48 @@ impl<'a> Tree<'a> {
                 error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
             format!("{path} is not text in UTF-8; line {}", line + 1)
         })?;
-        render_text(ctx, &self.client, path, &text, sls, saltenv, more)
+        let source = Source { path, text: &text, sls, saltenv, pipe: None };
+        match render_source(ctx, &self.client, &source, more)? {
+            Rendered::Data(Value::Null) => Ok(Map::new().into()),
+            Rendered::Data(value) => Ok(value),
+            Rendered::Text(text) => Ok(Value::Str(text)),
+        }
     }
 }
 
-/// Renders a text to data, by the pipe that it names or the one of the option `renderer`.
-pub fn render_text(
-    ctx: &Ctx,
-    client: &FileClient,
-    path: &str,
-    text: &str,
-    sls: &str,
-    saltenv: &str,
-    more: Map,
-) -> Result<Value, String> {
+/// A text that is to be rendered.
+pub struct Source<'s> {
+    /// Where it was read from: what errors name.
+    pub path: &'s str,
+    pub text: &'s str,
+    /// Its name as an SLS; empty where it has none.
+    pub sls: &'s str,
+    pub saltenv: &'s str,
+    /// The pipe of a text that names none, in place of that of the option `renderer`.
+    pub pipe: Option<&'s str>,
+}
+
+/// Renders a text by the pipe that it names, else by its own or the one of the option `renderer`. An empty text is an
+/// empty map.
+pub fn render_source(ctx: &Ctx, client: &FileClient, source: &Source, more: Map) -> Result<Rendered, String> {
+    let Source { path, text, sls, saltenv, .. } = *source;
     if text.trim().is_empty() {
-        return Ok(Map::new().into());
+        return Ok(Rendered::Data(Map::new().into()));
     }
-    let pipe = pipe::wanted(text).unwrap_or_else(|| ctx.opts.str_at("renderer").unwrap_or("jinja|yaml"));
+    let own = || source.pipe.unwrap_or_else(|| ctx.opts.str_at("renderer").unwrap_or("jinja|yaml"));
+    let pipe = pipe::wanted(text).unwrap_or_else(own);
     permitted(ctx, pipe)?;
     let templates = Templates::of(ctx, client, saltenv);
     let environment = templates.environment(Settings::Sls);
     let mut context = templates.context();
     context.extend(places(path, sls));
     context.extend(more);
-    let rendering = Rendering { name: path, environment: &environment, context };
-    let rendered = pipe::render(text, pipe, &rendering).map_err(|error| described(&error, text))?;
+    let keys = Keyring::of(ctx);
+    let rendering = Rendering { name: path, environment: &environment, keys: &keys, context };
+    let rendered = pipe::render(text, pipe, &rendering).map_err(|error| described(&error, text, ctx.pillar, path))?;
     match rendered {
-        Rendered::Data(Value::Null) => Ok(Map::new().into()),
-        Rendered::Data(value) => checked(value),
-        Rendered::Text(text) => Ok(Value::Str(text)),
+        Rendered::Data(value) => checked(value).map(Rendered::Data),
+        text => Ok(text),
     }
 }
 
@@ -138,14 +152,17 @@ fn permitted(ctx: &Ctx, pipe: &str) -> Result<(), String> {
 }
 
 /// What Salt says of an error, and where it stood, which Salt leaves out for some.
-fn described(error: &RenderError, text: &str) -> String {
-    match error {
+fn described(error: &RenderError, text: &str, pillar: &Map, path: &str) -> String {
+    let told = match error {
+        // Its message is masked, and its excerpt is of what the author wrote.
+        RenderError::Template(error) => return format!("{error}\n{}", error.place()),
         RenderError::Yaml(error) if matches!(error.stage, Stage::Scanner | Stage::Reader) => {
             let YamlError { message, line, .. } = &**error;
             format!("{message}; line {line}\n\n{}", excerpt(text, u32::try_from(*line).unwrap_or(0)))
         }
         error => error.to_string(),
-    }
+    };
+    masked(told, pillar, &[text, path])
 }
 
 /// A map as a key is a template that was not rendered: `{{ x }}` is YAML too.

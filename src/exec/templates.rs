@@ -113,4 +113,8 @@ impl Functions for Templates<'_, '_> {
     fn names(&self) -> Vec<String> {
         modules::names().collect()
     }
+
+    fn changes_first(&self, fun: &str, arguments: &Arguments) -> bool {
+        modules::find(fun).is_some_and(|function| (function.changes_first)(arguments))
+    }
 }

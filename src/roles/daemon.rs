@@ -9,6 +9,7 @@ pub mod environment;
 pub mod launch;
 pub mod limits;
 pub mod notify;
+pub mod pages;
 pub mod pidfile;
 pub mod privileges;
 pub mod signals;

@@ -191,7 +191,7 @@ fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> S
         reconnect: Duration::from_millis(100),
         reconnect_max: Duration::from_secs(1),
         auth_timeout: Duration::from_secs(60),
-        reauth_delay: Duration::from_secs(1),
+        reauth_delay: None,
         file_patience: Duration::from_secs(60),
         startup_delay: Duration::ZERO,
         ping_interval: Duration::ZERO,

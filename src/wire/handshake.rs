@@ -125,6 +125,10 @@ pub struct Welcome {
     pub group_key: Bytes<32>,
     pub seq: u64,
     pub publish_port: u16,
+    /// Milliseconds over which minions spread their handshakes when the master has forgotten its sessions: the time that
+    /// it takes to shake hands with all of them.
+    #[serde(default)]
+    pub crowd_ms: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -400,7 +404,14 @@ mod tests {
     }
 
     fn welcome() -> Welcome {
-        Welcome { life: 86_400, epoch: Bytes([3; 8]), group_key: Bytes([4; 32]), seq: 9, publish_port: 4505 }
+        Welcome {
+            life: 86_400,
+            epoch: Bytes([3; 8]),
+            group_key: Bytes([4; 32]),
+            seq: 9,
+            publish_port: 4505,
+            crowd_ms: 500,
+        }
     }
 
     struct Pair {

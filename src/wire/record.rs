@@ -204,6 +204,7 @@ pub struct Bound {
 }
 
 impl Bound {
+    #[inline(never)]
     fn new(info: &'static Info, arguments: Arguments) -> Result<Bound, ArgumentError> {
         let fields = info.fields;
         let Arguments { positional, mut keywords } = arguments;
@@ -257,6 +258,8 @@ impl Bound {
     }
 
     /// The next field's value, as the type the record declares. Called by the macro, once per field, in order.
+    /// One copy for each type, since there are thousands of fields.
+    #[inline(never)]
     pub fn field<T: Argument>(&mut self) -> Result<T, ArgumentError> {
         let value = self.values.next().unwrap_or_default();
         let name = self.fields.get(self.at).map_or("", Field::name);
@@ -452,6 +455,8 @@ macro_rules! record {
                 } ),*],
             };
 
+            // Called from two places each: to run a function, and to check a call of it.
+            #[inline(never)]
             #[allow(unused_variables)]
             fn take(from: &mut $crate::wire::record::Bound) -> Result<Self, $crate::wire::record::ArgumentError> {
                 Ok($name { $( $field: from.field::<$kind>()?, )* })

@@ -65,7 +65,20 @@ fn faults_are_told_in_the_words_of_salt() {
     for (name, case) in cases.as_map().unwrap() {
         let files = case.at("files").unwrap().as_map().unwrap();
         let ours = of_files(files, "state.apply", Arguments::positional(["main"]).with("test", true));
-        assert_eq!(&ours, case.at("answer").unwrap(), "{}", name.to_text());
+        assert_eq!(&without_place(&ours), case.at("answer").unwrap(), "{}", name.to_text());
+    }
+}
+
+/// The errors without the line behind an excerpt, which says where the fault is: Salt has no such line.
+fn without_place(errors: &Value) -> Value {
+    let shorter = |error: &Value| {
+        let text = error.as_str()?;
+        let (told, place) = text.rsplit_once("\n---\n")?;
+        place.contains(", column ").then(|| Value::from(format!("{told}\n---")))
+    };
+    match errors {
+        Value::List(items) => Value::list(items.iter().map(|item| shorter(item).unwrap_or_else(|| item.clone()))),
+        other => other.clone(),
     }
 }
 

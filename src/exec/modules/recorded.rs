@@ -12,7 +12,8 @@ fn world() -> World {
     let grains = parse_json(
         r#"{"id": "web1", "roles": ["web", "db"], "site": {"dc": "eu1"}, "ipv4": ["127.0.0.1"], "ipv6": ["::1"]}"#,
     );
-    World { grains: grains.unwrap().as_map().unwrap().clone(), opts: Map::from_iter([("id", "web1")]), ..World::new() }
+    let opts = Map::from_iter([("id", "web1"), ("file_client", "local")]);
+    World { grains: grains.unwrap().as_map().unwrap().clone(), opts, ..World::new() }
 }
 
 fn assert_answers(recorded: &str) {
@@ -51,6 +52,11 @@ fn as_recorded(value: &Value) -> Value {
 }
 
 #[test]
+fn defaults_answers_as_salt() {
+    assert_answers(include_str!("../../../tests/data/modules/defaults.json"));
+}
+
+#[test]
 fn environ_answers_as_salt() {
     assert_answers(include_str!("../../../tests/data/modules/environ.json"));
 }
@@ -68,4 +74,9 @@ fn match_answers_as_salt() {
 #[test]
 fn random_answers_as_salt() {
     assert_answers(include_str!("../../../tests/data/modules/random.json"));
+}
+
+#[test]
+fn slsutil_answers_as_salt() {
+    assert_answers(include_str!("../../../tests/data/modules/slsutil.json"));
 }

@@ -32,6 +32,7 @@ mod value;
 mod cases;
 
 use super::pipe::{RenderError, Rendered, Renderer, Rendering};
+use super::secrets::masked;
 use crate::exec::fault::Fault;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -51,10 +52,14 @@ fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderErro
     out.map(Rendered::Text).map_err(RenderError::Template)
 }
 
+/// What one rendering may do: turns of loops, characters written and elements made, all together.
+const WORK_LIMIT: usize = 100_000_000;
+
 /// What templates are rendered with.
 pub struct Environment<'e> {
     options: Options,
     globals: Map,
+    work_limit: usize,
     loader: &'e dyn Loader,
     functions: &'e dyn Functions,
 }
@@ -75,7 +80,13 @@ pub struct Loaded {
 
 impl<'e> Environment<'e> {
     pub fn new(options: Options, loader: &'e dyn Loader, functions: &'e dyn Functions) -> Environment<'e> {
-        Environment { options, globals: Map::new(), loader, functions }
+        Environment { options, globals: Map::new(), work_limit: WORK_LIMIT, loader, functions }
+    }
+
+    /// Renderings end in an error after so many steps, in place of a hundred million.
+    pub fn with_work_limit(mut self, steps: usize) -> Environment<'e> {
+        self.work_limit = steps;
+        self
     }
 
     /// Names that imported templates see too. In [`Dialect::Salt`] they see the context as well.
@@ -107,9 +118,33 @@ impl<'e> Environment<'e> {
         let failed = |failure: Box<Failure>| Box::new(TemplateError::of(*failure, &source));
         let template = Rc::new(Template::compile(&self.options, source.clone()).map_err(failed)?);
         let mut interp = Interp::new(self, context, source.clone());
-        interp.run(&template).map_err(failed)?;
-        Ok(interp.out)
+        let Err(failure) = interp.run(&template) else { return Ok(interp.out) };
+        let mut error = failed(failure);
+        if let Some(Value::Map(pillar)) = interp.context_at("pillar").or_else(|| self.globals.at("pillar")) {
+            error.message = masked(std::mem::take(&mut error.message), pillar, &interp.sources());
+        }
+        Err(error)
     }
+}
+
+/// What is wrong with the text of a template, as far as that can be told without rendering it. True where there is
+/// markup in it.
+pub fn check(name: &str, text: &str) -> Result<Markup, Box<TemplateError>> {
+    let mut options = Options::default();
+    let stripped = options.take_header(text);
+    let text = stripped.as_deref().unwrap_or(text);
+    let source = Rc::new(Source { name: name.to_owned(), path: name.to_owned(), text: text.to_owned() });
+    let template = Template::compile(&options, source.clone())
+        .map_err(|failure| Box::new(TemplateError::of(*failure, &source)))?;
+    let plain = template.tree.body.iter().all(|stmt| matches!(stmt.kind, ast::StmtKind::Data(_)));
+    Ok(if plain && stripped.is_none() { Markup::None } else { Markup::Some })
+}
+
+/// Whether a text holds anything that a template is rendered for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markup {
+    None,
+    Some,
 }
 
 /// For texts that include nothing.

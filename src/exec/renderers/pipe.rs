@@ -2,14 +2,20 @@
 //!
 //! Each renderer takes what the one before it gave. A new one is a file with a `RENDERER` and a line in [`RENDERERS`].
 
+use super::gpg::{self, Decrypt};
 use super::jinja::{self, Environment, TemplateError};
 use super::yaml::{self, YamlError};
-use super::{json, text};
+use super::{json, text, toml, yamlex};
 use crate::wire::value::{Map, Value};
 use std::fmt;
 
 /// All renderers there are.
-const RENDERERS: &[Renderer] = &[jinja::RENDERER, yaml::RENDERER, json::RENDERER, text::RENDERER];
+const RENDERERS: &[Renderer] =
+    &[jinja::RENDERER, yaml::RENDERER, json::RENDERER, yamlex::RENDERER, toml::RENDERER, text::RENDERER, gpg::RENDERER];
+
+/// Pipes that had a name of their own once.
+const OLD_NAMES: &[(&str, &str)] =
+    &[("yaml_jinja", "jinja|yaml"), ("json_jinja", "jinja|json"), ("yamlex_jinja", "jinja|yamlex")];
 
 /// One step of a pipe.
 pub struct Renderer {
@@ -29,6 +35,8 @@ pub struct Rendering<'r> {
     /// The file's name, for errors.
     pub name: &'r str,
     pub environment: &'r Environment<'r>,
+    /// Who can decrypt.
+    pub keys: &'r dyn Decrypt,
     /// The variables of templates.
     pub context: Map,
 }
@@ -38,7 +46,8 @@ pub struct Rendering<'r> {
 pub enum RenderError {
     Template(Box<TemplateError>),
     Yaml(Box<YamlError>),
-    Json(String),
+    /// What a renderer of this name says is wrong, and where.
+    Refused(&'static str, String),
     /// There is no renderer of this name.
     Unknown(String),
     /// A renderer that takes text came behind one that gives data.
@@ -50,7 +59,7 @@ impl fmt::Display for RenderError {
         match self {
             RenderError::Template(error) => write!(f, "{error}"),
             RenderError::Yaml(error) => write!(f, "{error}"),
-            RenderError::Json(message) => f.write_str(message),
+            RenderError::Refused(_, message) => f.write_str(message),
             RenderError::Unknown(name) => {
                 let known: Vec<&str> = RENDERERS.iter().map(|renderer| renderer.name).collect();
                 write!(f, "The renderer '{name}' is not available; there are {}", known.join(", "))
@@ -87,6 +96,7 @@ pub fn wanted(text: &str) -> Option<&str> {
 }
 
 fn steps(pipe: &str) -> Result<Vec<&'static Renderer>, RenderError> {
+    let pipe = OLD_NAMES.iter().find(|(old, _)| *old == pipe).map_or(pipe, |(_, pipe)| pipe);
     let step = |part: &str| {
         // Words behind the name are arguments, of which these renderers take none.
         let name = part.split_whitespace().next().unwrap_or("");
@@ -98,13 +108,14 @@ fn steps(pipe: &str) -> Result<Vec<&'static Renderer>, RenderError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::gpg::NoKeys;
     use super::super::jinja::{NoFunctions, NoTemplates, Options};
     use super::*;
 
     fn rendered(text: &str) -> Result<Rendered, String> {
         let environment = Environment::new(Options::default(), &NoTemplates, &NoFunctions);
         let context = Map::from_iter([("n", 2)]);
-        let rendering = Rendering { name: "t.sls", environment: &environment, context };
+        let rendering = Rendering { name: "t.sls", environment: &environment, keys: &NoKeys, context };
         render(text, "jinja|yaml", &rendering).map_err(|error| error.to_string())
     }
 
@@ -115,12 +126,16 @@ mod tests {
         assert_eq!(rendered("#!yaml\na: 1\n"), data("a", 1));
         assert_eq!(rendered("#!jinja|json\n{\"a\": {{ n }}}"), data("a", 2));
         assert_eq!(rendered("#!/bin/sh\na: {{ n }}"), data("a", 2));
+        assert_eq!(rendered("#!toml\na = 1\n"), data("a", 1));
+        assert_eq!(rendered("#!jinja|yamlex\na: {{ n }}\na: {{ n + 1 }}\n"), data("a", 3));
+        assert_eq!(rendered("#!yaml_jinja\na: {{ n }}\n"), data("a", 2));
+        assert_eq!(rendered("#!yaml|gpg\na: 1\n"), data("a", 1));
         assert_eq!(rendered("#!text\n{{ n }}\n"), Ok(Rendered::Text("{{ n }}\n".to_owned())));
     }
 
     #[test]
     fn what_cannot_be_is_told() {
-        let unknown = "The renderer 'nope' is not available; there are jinja, yaml, json, text";
+        let unknown = "The renderer 'nope' is not available; there are jinja, yaml, json, yamlex, toml, text, gpg";
         assert_eq!(rendered("#!jinja|nope\n"), Err(unknown.to_owned()));
         let order = "The renderer 'jinja' takes text, and the one before it gives data";
         assert_eq!(rendered("#!yaml|jinja\na: 1"), Err(order.to_owned()));

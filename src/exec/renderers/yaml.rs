@@ -14,6 +14,7 @@
 //! assert_eq!((error.line, error.column), (1, 5));
 //! ```
 
+mod aggregate;
 mod compose;
 mod construct;
 mod dump;
@@ -25,13 +26,19 @@ use crate::wire::value::Value;
 use construct::Places;
 use std::fmt;
 
+pub use aggregate::load_aggregated;
 pub use dump::{DumpStyle, Flow, Keys, dump, dump_with};
 
 pub const RENDERER: Renderer = Renderer { name: "yaml", render };
 
-fn render(input: Rendered, _: &Rendering) -> Result<Rendered, RenderError> {
+fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;
-    load(&text).map(Rendered::Data).map_err(|error| RenderError::Yaml(Box::new(error)))
+    let built = compose::compose(&text).and_then(|graph| construct::construct(graph, Places::Dropped));
+    let (value, _, warnings) = built.map_err(|error| RenderError::Yaml(Box::new(error)))?;
+    for warning in warnings {
+        log::warn!("{}, as rendered, {warning}", rendering.name);
+    }
+    Ok(Rendered::Data(value))
 }
 
 /// Collections nested deeper than this are refused: the code that walks values is recursive.

@@ -109,6 +109,14 @@ pub struct Target {
     /// the target is a range expression
     #[argh(switch, short = 'R')]
     pub range: bool,
+    /// what separates levels in grain and pillar targets; a colon
+    #[argh(option, arg_name = "text")]
+    pub delimiter: Option<String>,
+}
+
+/// Which minions, by what only jobs are targeted by
+#[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
+pub struct JobTarget {
     /// the target combines others with and, or, not and parentheses
     #[argh(switch, short = 'C')]
     pub compound: bool,
@@ -121,9 +129,6 @@ pub struct Target {
     /// the target is an address or a network
     #[argh(switch, short = 'S')]
     pub ipcidr: bool,
-    /// what separates levels in grain and pillar targets; a colon
-    #[argh(option, arg_name = "text")]
-    pub delimiter: Option<String>,
 }
 
 /// How the words are read
@@ -185,17 +190,17 @@ pub struct Daemon {
 
 impl Target {
     /// Salt's name of the kind of target; two kinds at once make no sense.
-    pub fn kind(&self) -> Result<&'static str, Stop> {
+    pub fn kind(&self, more: &JobTarget) -> Result<&'static str, Stop> {
         let kinds: Vec<(&str, &str)> = [
             (self.pcre, "pcre", "--pcre"),
             (self.list, "list", "--list"),
             (self.grain, "grain", "--grain"),
             (self.grain_pcre, "grain_pcre", "--grain-pcre"),
             (self.nodegroup, "nodegroup", "--nodegroup"),
-            (self.compound, "compound", "--compound"),
-            (self.pillar, "pillar", "--pillar"),
-            (self.pillar_pcre, "pillar_pcre", "--pillar-pcre"),
-            (self.ipcidr, "ipcidr", "--ipcidr"),
+            (more.compound, "compound", "--compound"),
+            (more.pillar, "pillar", "--pillar"),
+            (more.pillar_pcre, "pillar_pcre", "--pillar-pcre"),
+            (more.ipcidr, "ipcidr", "--ipcidr"),
         ]
         .into_iter()
         .filter_map(|(given, kind, option)| given.then_some((kind, option)))
@@ -330,10 +335,14 @@ mod tests {
 
     #[test]
     fn one_kind_of_target_at_a_time() {
-        assert_eq!(Target::default().kind(), Ok("glob"));
-        assert_eq!(Target { grain_pcre: true, ..Target::default() }.kind(), Ok("grain_pcre"));
-        let both = Target { list: true, compound: true, ..Target::default() };
-        assert_eq!(both.kind(), Err(Stop::Usage("the options --list, --compound exclude each other".to_owned())));
+        assert_eq!(Target::default().kind(&JobTarget::default()), Ok("glob"));
+        assert_eq!(Target { grain_pcre: true, ..Target::default() }.kind(&JobTarget::default()), Ok("grain_pcre"));
+        let (list, compound) =
+            (Target { list: true, ..Target::default() }, JobTarget { compound: true, ..JobTarget::default() });
+        assert_eq!(
+            list.kind(&compound),
+            Err(Stop::Usage("the options --list, --compound exclude each other".to_owned()))
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The command line of `salt`.
 
 use super::arguments::{Called, calls};
-use super::options::{Auth, Common, Executors, Logging, Output, Seconds, Target, Words, whole};
+use super::options::{Auth, Common, Executors, JobTarget, Logging, Output, Seconds, Target, Words, whole};
 use super::{Line, Program, Stop, group};
 use crate::wire::message::BatchSize;
 use crate::wire::value::Value;
@@ -25,6 +25,7 @@ pub const PROGRAM: Program = Program {
     groups: &[
         group::<Salt>(),
         group::<Target>(),
+        group::<JobTarget>(),
         group::<Words>(),
         group::<Output>(),
         group::<Logging>(),
@@ -116,6 +117,7 @@ pub struct Salt {
 pub struct SaltLine {
     pub salt: Salt,
     pub target: Target,
+    pub job_target: JobTarget,
     pub reading: Words,
     pub output: Output,
     pub logging: Logging,
@@ -130,6 +132,7 @@ impl SaltLine {
         Ok(SaltLine {
             salt: line.take()?,
             target: line.take()?,
+            job_target: line.take()?,
             reading: line.take()?,
             output: line.take()?,
             logging: line.take()?,
@@ -154,7 +157,7 @@ pub struct Request {
 impl SaltLine {
     /// What the words ask for.
     pub fn request(&self) -> Result<Request, Stop> {
-        let kind = self.target.kind()?;
+        let kind = self.target.kind(&self.job_target)?;
         let words = self.words_with_doc()?;
         let Some((target, call)) = words.split_first() else {
             return Err(Stop::Incomplete("there is no target; salt --help says how to call it".to_owned()));

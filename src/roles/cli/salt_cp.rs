@@ -1,6 +1,6 @@
 //! The command line of `salt-cp`.
 
-use super::options::{Common, Logging, Output, Seconds, Target};
+use super::options::{Common, JobTarget, Logging, Output, Seconds, Target};
 use super::{Line, Program, Stop, group};
 use crate::wire::value::Value;
 use argh::{ArgsInfo, FromArgs};
@@ -14,7 +14,7 @@ pub const PROGRAM: Program = Program {
         ("salt-cp '*' motd /etc/motd", "Copies a short file to every minion."),
         ("salt-cp --chunked -L web1,web2 site /srv/site", "Copies a folder to two minions, whatever its size."),
     ],
-    groups: &[group::<SaltCp>(), group::<CpTarget>(), group::<Output>(), group::<Logging>(), group::<Common>()],
+    groups: &[group::<SaltCp>(), group::<Target>(), group::<Output>(), group::<Logging>(), group::<Common>()],
 };
 
 /// How files are sent
@@ -31,40 +31,11 @@ pub struct SaltCp {
     pub no_compression: bool,
 }
 
-/// Which minions
-#[derive(FromArgs, ArgsInfo, Clone, Debug, Default)]
-pub struct CpTarget {
-    /// the hosts of a roster
-    #[argh(switch, short = 'H')]
-    pub hosts: bool,
-    /// the target is a regular expression on ids
-    #[argh(switch, short = 'E')]
-    pub pcre: bool,
-    /// the target is a list of ids, with commas or spaces
-    #[argh(switch, short = 'L')]
-    pub list: bool,
-    /// the target is GRAIN:GLOB
-    #[argh(switch, short = 'G')]
-    pub grain: bool,
-    /// the target is GRAIN:REGULAR EXPRESSION
-    #[argh(switch, short = 'P')]
-    pub grain_pcre: bool,
-    /// the target is a node group of the master's configuration
-    #[argh(switch, short = 'N')]
-    pub nodegroup: bool,
-    /// the target is a range expression
-    #[argh(switch, short = 'R')]
-    pub range: bool,
-    /// what separates levels in grain targets; a colon
-    #[argh(option)]
-    pub delimiter: Option<String>,
-}
-
 /// The command line, read.
 #[derive(Clone, Debug, Default)]
 pub struct SaltCpLine {
     pub cp: SaltCp,
-    pub target: CpTarget,
+    pub target: Target,
     pub output: Output,
     pub logging: Logging,
     pub common: Common,
@@ -97,15 +68,14 @@ impl SaltCpLine {
 
     /// What the words ask for.
     pub fn copy(&self) -> Result<Copy, Stop> {
-        let CpTarget { pcre, list, grain, grain_pcre, nodegroup, .. } = self.target;
-        let kind = Target { pcre, list, grain, grain_pcre, nodegroup, ..Target::default() }.kind()?;
+        let kind = self.target.kind(&JobTarget::default())?;
         let [target, sources @ .., dest] = &self.words[..] else {
             return Err(Stop::Usage("there is no target; salt-cp --help says how to call it".to_owned()));
         };
         if sources.is_empty() {
             return Err(Stop::Usage(format!("there is nothing to copy to '{dest}': name files before it")));
         }
-        let target = if list { super::salt::listed(target) } else { Value::from(target) };
+        let target = if self.target.list { super::salt::listed(target) } else { Value::from(target) };
         Ok(Copy { target, kind, sources: sources.to_vec(), dest: dest.clone() })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Master;
 use super::jobs::Id;
-use super::pool::Busy;
+use super::pool::{self, Busy};
 use super::seats::{NewSeat, Poke};
 use super::trust::Decision;
 use crate::keys::store::valid_id;
@@ -146,6 +146,7 @@ impl Master {
                 group_key: Bytes(epoch.key),
                 seq: epoch.seq,
                 publish_port: self.settings.publish_port,
+                crowd_ms: pool::time_for(self.accepted.borrow().len()).as_millis() as u32,
             }
         };
         let (session, m4) = claimed.accept(&welcome);

@@ -67,6 +67,11 @@ const COST_US: usize = 500;
 /// No crowd counts as larger, or strangers could keep minions away for as long as they like.
 const CROWD: usize = 20_000;
 
+/// How long handshakes with so many take.
+pub fn time_for(crowd: usize) -> Duration {
+    Duration::from_micros((crowd.min(CROWD) * COST_US) as u64)
+}
+
 /// Those who were told to come back, so that they do not come back as one: ten thousand that ask again at once cost more
 /// than their handshakes.
 #[derive(Default)]

@@ -26,6 +26,8 @@ use std::time::Duration;
 
 /// Requests under way at once; the master closes a connection with more than 16.
 const AT_ONCE: usize = 12;
+/// The longest that a master spreads its minions over.
+const CROWD_MOST: Duration = Duration::from_secs(10);
 /// The longest that a busy master sends a minion away.
 const BUSY_MOST_MS: u64 = 30_000;
 /// The key of the master that was met first.
@@ -264,7 +266,9 @@ impl Channel {
                         log::Level::Info,
                         format!("the master {host} has forgotten this session: shaking hands again"),
                     );
-                    Timer::after(Duration::from_millis(spread(self.settings.reauth_delay.as_millis() as u64))).await;
+                    let told = Duration::from_millis(u64::from(up.news.welcome.crowd_ms)).min(CROWD_MOST);
+                    let most = self.settings.reauth_delay.unwrap_or(told);
+                    Timer::after(Duration::from_millis(spread(most.as_millis() as u64 + 1))).await;
                 }
                 End::Renew => {}
             }

@@ -56,15 +56,19 @@ pub fn execute(world: &World, job: &Job) -> Return {
         ret.out = done.out.map(str::to_owned);
         return ret;
     };
-    // Several functions: a map from each to its answer; the job has failed when one has.
-    let mut values = Map::new();
+    // Several functions: the job has failed when one has.
+    let mut answers = Vec::new();
     for (fun, arguments) in calls(job) {
         let done = call(world, job, &fun, arguments);
         ret.retcode = ret.retcode.max(i64::from(done.retcode));
-        values.insert(fun, done.value);
+        answers.push((fun, done.value));
     }
     ret.success = ret.retcode == 0;
-    ret.value = Value::Map(values);
+    // In a list a function that is called twice has two answers; in a map, which is Salt's default, the last one.
+    ret.value = match world.opts.at("multifunc_ordered").is_some_and(Value::truthy) {
+        true => Value::List(answers.into_iter().map(|(_, answer)| answer).collect()),
+        false => Value::Map(answers.into_iter().collect()),
+    };
     ret
 }
 
@@ -121,4 +125,32 @@ fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
         .map(|text| text.to_string())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::context::NoMaster;
+    use crate::exec::host::fake::Fake;
+
+    fn answer(opts: &Map) -> Value {
+        let host = Fake::new();
+        let (nothing, cancelled) = (Map::new(), AtomicBool::new(false));
+        let world =
+            World { host: &host, master: &NoMaster, grains: &nothing, pillar: &nothing, opts, cancelled: &cancelled };
+        let echo = |text: &str| Value::list([text]);
+        let fun = Value::list(["test.echo", "test.ping", "test.echo"]);
+        let job = Job { fun, arg: vec![echo("a"), Value::List(vec![]), echo("b")], ..Job::default() };
+        execute(&world, &job).value
+    }
+
+    #[test]
+    fn several_functions_answer_by_name_or_in_their_order() {
+        assert_eq!(
+            answer(&Map::new()),
+            Value::Map(Map::from_iter([("test.echo", Value::from("b")), ("test.ping", true.into())]))
+        );
+        let ordered = Map::from_iter([("multifunc_ordered", true)]);
+        assert_eq!(answer(&ordered), Value::List(vec!["a".into(), true.into(), "b".into()]));
+    }
 }

@@ -32,8 +32,9 @@ pub struct Settings {
     pub max_event_size: usize,
     /// How long a handshake may take.
     pub auth_timeout: Duration,
-    /// The longest random delay of a handshake after a master has forgotten the session.
-    pub reauth_delay: Duration,
+    /// The longest random delay of a handshake after a master has forgotten the session; nothing: what that master has
+    /// said before.
+    pub reauth_delay: Option<Duration>,
     /// How many jobs may be worked on at the same time; nothing: any number.
     pub jobs_at_once: Option<u32>,
     /// What its sessions are for.

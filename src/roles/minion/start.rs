@@ -19,9 +19,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest random delay of a handshake where `random_reauth_delay` is not set. Salt's ten seconds protect a master
-/// that answers each handshake; this one bounds them itself.
-const REAUTH_DELAY: Duration = Duration::from_secs(1);
 /// How long a connection may take: a name is resolved anew for the next one.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
@@ -37,7 +34,9 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
     seal::start().map_err(|message| Failure::new(Exit::Internal, message))?;
     let alone = start.line.daemon.disable_keepalive || std::process::id() == 1;
     if start.origin.stage != Stage::Supervised && !alone {
-        return supervise(start, life, options.random_reauth_delay);
+        let longest = options.random_reauth_delay;
+        drop((config, options));
+        return supervise(start, life, longest);
     }
     check_master_type(&config, &options)?;
     let settings = prepare(&config, &options, grains::collect(&Machine, &config.opts));
@@ -81,7 +80,7 @@ pub fn prepare(config: &Config, options: &MinionOptions, grains: Map) -> Setting
         ping_interval: options.ping_interval,
         max_event_size: common.max_event_size,
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
-        reauth_delay: if set("random_reauth_delay") { options.random_reauth_delay } else { REAUTH_DELAY },
+        reauth_delay: set("random_reauth_delay").then_some(options.random_reauth_delay),
         purpose: Purpose::Jobs,
         file_patience: Duration::from_secs(number("request_channel_timeout", 60))
             * u32::try_from(number("request_channel_tries", 3)).unwrap_or(1),
@@ -162,7 +161,7 @@ mod tests {
         assert_eq!((settings.reconnect, settings.reconnect_max), (seconds(1), seconds(10)));
         assert_eq!((settings.acceptance_wait, settings.acceptance_wait_max), (seconds(10), seconds(10)));
         assert_eq!((settings.ping_interval, settings.startup_delay), (Duration::ZERO, Duration::ZERO));
-        assert_eq!((settings.reauth_delay, settings.max_event_size), (REAUTH_DELAY, 1_048_576));
+        assert_eq!((settings.reauth_delay, settings.max_event_size), (None, 1_048_576));
         assert_eq!((transport.family, transport.keepalive), (Family::Any, Keepalive::On));
         let (settings, transport) = prepared(
             "recon_default: 200\nrecon_max: 900\nacceptance_wait_time: 3\nacceptance_wait_time_max: 60\n\
@@ -171,7 +170,7 @@ mod tests {
         assert_eq!(settings.reconnect, Duration::from_millis(200));
         assert_eq!(settings.reconnect_max, Duration::from_millis(900));
         assert_eq!((settings.acceptance_wait, settings.acceptance_wait_max), (seconds(3), seconds(60)));
-        assert_eq!((settings.ping_interval, settings.reauth_delay), (seconds(120), seconds(90)));
+        assert_eq!((settings.ping_interval, settings.reauth_delay), (seconds(120), Some(seconds(90))));
         assert_eq!((settings.auth_timeout, transport.patience), (seconds(2), seconds(2)));
         assert_eq!((transport.family, transport.keepalive), (Family::V4, Keepalive::Off));
         let (settings, transport) = prepared("recon_randomize: True\nipv6: True\nauth_timeout: 100\n");

@@ -6,6 +6,7 @@
 use super::channel::spread;
 use crate::roles::cli::Exit;
 use crate::roles::daemon::launch::{Heard, Stage};
+use crate::roles::daemon::pages::let_go_of_code;
 use crate::roles::daemon::signals::{Ear, Told};
 use crate::roles::daemon::{End, Failure, Life, RESTART, Start};
 use async_io::{Async, Timer};
@@ -124,6 +125,7 @@ async fn run_one(start: &Start, life: &mut Life, ear: &mut Ear, first: bool) -> 
         None => return stop(child, life).await,
     }
     let exit = exited(&child).map_err(failed)?;
+    let_go_of_code();
     loop {
         let ended = async {
             let _ = exit.readable().await;

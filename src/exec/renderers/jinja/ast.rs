@@ -145,7 +145,20 @@ pub enum Target {
 
 pub struct Expr {
     pub pos: Pos,
+    height: u16,
     pub kind: ExprKind,
+}
+
+impl Expr {
+    pub fn new(pos: Pos, kind: ExprKind) -> Expr {
+        let height = kind.parts().iter().map(|part| part.height).max().map_or(0, |highest| highest.saturating_add(1));
+        Expr { pos, height, kind }
+    }
+
+    /// How many expressions stand one within the other below this one.
+    pub fn height(&self) -> u16 {
+        self.height
+    }
 }
 
 pub enum ExprKind {
@@ -175,6 +188,37 @@ pub enum ExprKind {
         then: Box<Expr>,
         otherwise: Option<Box<Expr>>,
     },
+}
+
+impl ExprKind {
+    fn parts(&self) -> Vec<&Expr> {
+        match self {
+            ExprKind::Const(_) | ExprKind::Name(_) | ExprKind::Captured => Vec::new(),
+            ExprKind::List(items) | ExprKind::Tuple(items) | ExprKind::Concat(items) => items.iter().collect(),
+            ExprKind::Dict(items) => items.iter().flat_map(|(key, value)| [key, value]).collect(),
+            ExprKind::Attr(owner, _) => vec![owner],
+            ExprKind::Item(owner, key) => vec![owner, key],
+            ExprKind::Slice(parts) => parts.iter().flatten().collect(),
+            ExprKind::Call(operand, args)
+            | ExprKind::Filter(operand, _, _, args)
+            | ExprKind::Test(operand, _, _, args) => args.parts().chain([&**operand]).collect(),
+            ExprKind::Not(operand) | ExprKind::Neg(operand) | ExprKind::Plus(operand) => vec![operand],
+            ExprKind::Binary(_, left, right) | ExprKind::And(left, right) | ExprKind::Or(left, right) => {
+                vec![left, right]
+            }
+            ExprKind::Compare(first, rest) => rest.iter().map(|(_, right)| right).chain([&**first]).collect(),
+            ExprKind::Cond { test, then, otherwise } => {
+                otherwise.iter().chain([test, then]).map(|part| &**part).collect()
+            }
+        }
+    }
+}
+
+impl CallArgs {
+    fn parts(&self) -> impl Iterator<Item = &Expr> {
+        let named = self.named.iter().map(|(_, value)| value);
+        self.positional.iter().chain(named).chain(&self.spread).chain(&self.spread_named)
+    }
 }
 
 #[derive(Default)]

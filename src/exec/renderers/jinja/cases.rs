@@ -133,11 +133,31 @@ fn salt(template: &str) -> Result<String, Box<TemplateError>> {
     Environment::new(Options::default(), &NoTemplates, &NoFunctions).render("t.sls", template, Map::new())
 }
 
+/// With a bound that is soon reached.
+fn bounded(template: &str) -> Result<String, Box<TemplateError>> {
+    let environment = Environment::new(Options::default(), &NoTemplates, &NoFunctions).with_work_limit(1_000_000);
+    environment.render("t.sls", template, Map::new())
+}
+
 /// What must end in an error, and not in a dead process.
 #[test]
 fn a_bad_template_ends_in_an_error() {
     let nested = format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000));
     let tags = "{% if 1 %}".repeat(5000);
+    let sum = format!("{{{{ 1{} }}}}", " + 1".repeat(50_000));
+    let path = format!("{{{{ x{} }}}}", ".x".repeat(50_000));
+    let bars = format!("{{{{ x{} }}}}", "|d".repeat(50_000));
+    let laughs = |last: &str| {
+        let more = "{% set n.l = [n.l, n.l, n.l, n.l, n.l, n.l, n.l, n.l, n.l, n.l] %}".repeat(12);
+        format!("{{% set n = namespace(l=['ha']) %}}{more}{last}")
+    };
+    let printed = laughs("{{ n.l }}");
+    let json = laughs("{{ n.l | json }}");
+    let pretty = laughs("{{ n.l | pprint }}");
+    let bytes = laughs("{{ n.l | to_bytes }}{{ n.l | json_encode_dict }}");
+    let compared = laughs("{% set m = namespace(l=['ha']) %}").replace("{% set m", "{% set o = n.l %}{% set m")
+        + "{% set m.l = [m.l, m.l, m.l, m.l, m.l, m.l, m.l, m.l, m.l, m.l] %}".repeat(12).as_str()
+        + "{% for i in range(9000) %}{{ o == m.l }}{% endfor %}";
     for template in [
         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
         "{% for a in range(90000) %}{% for b in range(90000) %}x{% endfor %}{% endfor %}",
@@ -150,10 +170,19 @@ fn a_bad_template_ends_in_an_error() {
         "{{ '%999999999999d' % 1 }}{{ 'x'.zfill(10 ** 12) }}",
         "{% set l = [] %}{% do l.append(l) %}{{ l | json }}",
         "{{ ''.__class__ }}",
-        nested.as_str(),
-        tags.as_str(),
+        "{% set l = [] %}{% do l.append(l) %}{% do l.append(l) %}{{ l | pprint }}{{ l | json }}",
+        &nested,
+        &tags,
+        &sum,
+        &path,
+        &bars,
+        &printed,
+        &json,
+        &pretty,
+        &bytes,
+        &compared,
     ] {
-        assert!(salt(template).is_err(), "{template:.60}");
+        assert!(bounded(template).is_err(), "{template:.60}");
     }
 }
 

@@ -167,6 +167,13 @@ impl TemplateError {
         }
     }
 
+    /// Where it went wrong, and by way of which other templates: what Salt does not say.
+    pub fn place(&self) -> String {
+        let by_way: Vec<String> = self.chain.iter().map(|(name, line)| format!("{name}, line {line}")).collect();
+        let by_way = if by_way.is_empty() { String::new() } else { format!(", by way of {}", by_way.join("; ")) };
+        format!("{}, line {}, column {}{by_way}", self.path, self.line, self.column)
+    }
+
     fn introduced(&self) -> String {
         let message = &self.message;
         match &self.kind {

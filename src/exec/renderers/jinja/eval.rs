@@ -5,6 +5,7 @@ mod call;
 mod expression;
 mod operators;
 mod scope;
+mod stack;
 mod templates;
 
 use super::Environment;
@@ -12,8 +13,9 @@ use super::ast::{Body, Expr, For, Macro, Name, Stmt, StmtKind, Target};
 use super::error::{Failure, Res, Source};
 use super::objects::{BlockRef, LoopObject, MacroObject, Namespace};
 use super::options::Dialect;
-use super::value::Val;
+use super::value::{Val, effort};
 use crate::wire::value::{Map, str_repr};
+use stack::Stack;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -22,11 +24,11 @@ pub use operators::{arithmetic, compare, contains, escape};
 pub use scope::{Ctx, Frame, Scope};
 pub use templates::Template;
 
-/// What one rendering may do: turns of loops, characters written and elements made, all together.
-const WORK_LIMIT: usize = 100_000_000;
-
 /// What one turn of a loop counts as.
 const TURN: usize = 50;
+
+/// What one element of a collection counts as: what it takes in memory, near enough.
+pub const ELEMENT: usize = 16;
 
 /// How deep macros, includes and expressions may nest.
 const DEPTH_LIMIT: usize = 180;
@@ -42,6 +44,7 @@ pub struct Interp<'e> {
     captured: Vec<Val>,
     work: usize,
     depth: usize,
+    stack: Stack,
     context: Map,
     /// Values of the context and the globals, made when they are first asked for.
     converted: HashMap<String, Val>,
@@ -75,6 +78,7 @@ impl<'e> Interp<'e> {
             captured: Vec::new(),
             work: 0,
             depth: 0,
+            stack: Stack::begin(),
             context,
             converted: HashMap::new(),
             overrides: HashMap::new(),
@@ -83,12 +87,23 @@ impl<'e> Interp<'e> {
         }
     }
 
+    pub fn context_at(&self, name: &str) -> Option<&crate::wire::value::Value> {
+        self.context.at(name)
+    }
+
+    /// The texts of all templates that take part.
+    pub fn sources(&self) -> Vec<&str> {
+        let others = self.templates.values().map(|template| template.source.text.as_str());
+        std::iter::once(self.main.text.as_str()).chain(others).collect()
+    }
+
     /// Counts work against what one rendering may do.
     pub fn spend(&mut self, amount: usize) -> Res<()> {
-        self.work = self.work.saturating_add(amount);
-        match self.work > WORK_LIMIT {
+        self.work = self.work.saturating_add(amount).saturating_add(effort::take());
+        let limit = self.env.work_limit;
+        match self.work > limit {
             true => Err(Failure::limit(format!(
-                "the template does more than {WORK_LIMIT} steps: turns of loops, characters, elements"
+                "the template does more than {limit} steps: turns of loops, characters, elements"
             ))),
             false => Ok(()),
         }
@@ -97,9 +112,10 @@ impl<'e> Interp<'e> {
     /// Runs something one level deeper.
     pub fn deeper<T>(&mut self, run: impl FnOnce(&mut Self) -> Res<T>) -> Res<T> {
         self.depth += 1;
-        if self.depth > DEPTH_LIMIT {
-            self.depth -= 1;
-            return Err(Failure::limit(format!("the template nests deeper than {DEPTH_LIMIT} levels")));
+        if self.depth > DEPTH_LIMIT || self.stack.is_used_up() {
+            let levels = self.depth - 1;
+            self.depth = levels;
+            return Err(Failure::limit(format!("the template nests deeper than {levels} levels")));
         }
         let result = run(self);
         self.depth -= 1;

@@ -3,10 +3,11 @@
 mod compare;
 mod convert;
 mod dismantle;
+pub mod effort;
 mod repr;
 
 use super::error::{Failure, Res};
-use super::eval::{Args, Interp};
+use super::eval::{Args, ELEMENT, Interp};
 use indexmap::IndexMap;
 use num_bigint::BigInt;
 use std::any::Any;
@@ -299,7 +300,7 @@ impl Val {
             Val::Object(object) => object.iterate(interp).ok_or_else(|| self.not_iterable())?,
             _ => return Err(self.not_iterable()),
         };
-        interp.spend(items.len())?;
+        interp.spend(items.len().saturating_mul(ELEMENT))?;
         Ok(items)
     }
 
@@ -329,6 +330,12 @@ impl Range {
 
     pub fn at(&self, index: usize) -> Val {
         Val::Int(self.start.wrapping_add(self.step.wrapping_mul(index as i64)))
+    }
+
+    pub fn has(&self, number: i64) -> bool {
+        let distance = i128::from(number) - i128::from(self.start);
+        let step = i128::from(self.step);
+        step != 0 && distance % step == 0 && (0..self.length as i128).contains(&(distance / step))
     }
 
     pub fn values(&self) -> impl Iterator<Item = Val> {

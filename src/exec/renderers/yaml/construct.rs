@@ -10,22 +10,21 @@ use std::collections::HashSet;
 /// Builds the value of a document, null for an empty one.
 pub fn construct(graph: Graph, places: Places) -> Result<(Value, Marks, Vec<Warning>), YamlError> {
     let Some(root) = graph.root else { return Ok(Default::default()) };
-    let states = vec![State::New; graph.nodes.len()];
-    let mut constructor = Constructor { graph, states, expansion: 0, warnings: Vec::new(), places };
+    let mut constructor = Constructor { places, ..Constructor::of(graph) };
     let (value, marks) = constructor.object(root, 0)?;
     Ok((value, marks, constructor.warnings))
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum State {
+pub enum State {
     New,
     Open,
     Done,
 }
 
-struct Constructor {
-    graph: Graph,
-    states: Vec<State>,
+pub struct Constructor {
+    pub graph: Graph,
+    pub states: Vec<State>,
     /// Bytes, roughly, that aliases and merges have added to the document.
     expansion: usize,
     warnings: Vec<Warning>,
@@ -42,11 +41,14 @@ pub enum Places {
 type Built = Result<(Value, Marks), YamlError>;
 
 impl Constructor {
-    fn object(&mut self, id: NodeId, depth: usize) -> Built {
+    pub fn of(graph: Graph) -> Constructor {
+        let states = vec![State::New; graph.nodes.len()];
+        Constructor { graph, states, expansion: 0, warnings: Vec::new(), places: Places::Dropped }
+    }
+
+    /// Notes that a node is being built, and answers what it was before: one inside itself is refused.
+    pub fn enter(&mut self, id: NodeId) -> Result<State, YamlError> {
         let at = self.at(id);
-        if depth > DEPTH_LIMIT {
-            return Err(too_deep(at));
-        }
         let before = self.states[id];
         match before {
             State::Open => return Err(fail("found unconstructable recursive node", at)),
@@ -54,6 +56,15 @@ impl Constructor {
             State::New => {}
         }
         self.states[id] = State::Open;
+        Ok(before)
+    }
+
+    pub fn object(&mut self, id: NodeId, depth: usize) -> Built {
+        let at = self.at(id);
+        if depth > DEPTH_LIMIT {
+            return Err(too_deep(at));
+        }
+        let before = self.enter(id)?;
         let built = match &self.graph.nodes[id].tag {
             Tag::Seq => self.sequence(id, depth),
             Tag::Map => self.mapping(id, depth),
@@ -170,7 +181,7 @@ impl Constructor {
         Ok((Value::Map(map), marks))
     }
 
-    fn key(&mut self, mapping: NodeId, id: NodeId, depth: usize) -> Result<Value, YamlError> {
+    pub fn key(&mut self, mapping: NodeId, id: NodeId, depth: usize) -> Result<Value, YamlError> {
         let node = &self.graph.nodes[id];
         if !matches!(node.content, Content::Scalar(_)) {
             let problem = format!("found unacceptable key {}", self.shown(id));
@@ -223,7 +234,7 @@ impl Constructor {
     }
 
     /// Replaces `<<` entries by what they name. A key of the mapping itself wins; merged entries stand first.
-    fn flatten(&mut self, id: NodeId, depth: usize) -> Result<(), YamlError> {
+    pub fn flatten(&mut self, id: NodeId, depth: usize) -> Result<(), YamlError> {
         let at = self.at(id);
         if depth > DEPTH_LIMIT {
             return Err(too_deep(at));
@@ -379,7 +390,7 @@ impl Constructor {
         self.text(id).map_or(0, str::len)
     }
 
-    fn entries(&self, id: NodeId) -> &[(NodeId, NodeId)] {
+    pub fn entries(&self, id: NodeId) -> &[(NodeId, NodeId)] {
         match &self.graph.nodes[id].content {
             Content::Mapping(pairs) => pairs,
             _ => &[],

@@ -28,6 +28,11 @@ pub const COMMON: Section = Section {
         Opt::text("decrypt_pillar_delimiter", ":", "Character between the parts of a path in `decrypt_pillar`."),
         Opt::text("decrypt_pillar_default", "gpg", "Renderer that decrypts where none is named."),
         Opt::list("decrypt_pillar_renderers", &["gpg"], "Renderers that may decrypt."),
+        Opt::text(
+            "gpg_keydir",
+            "",
+            "Folder of the keys that `gpg` decrypts with; `gpgkeys` beside the file without it.",
+        ),
         Opt::truth("gpg_decrypt_must_succeed", true, "Make what cannot be decrypted an error."),
         Opt::truth("gpg_cache", false, "Keep decrypted text."),
         Opt::seconds("gpg_cache_ttl", 86_400, "Seconds that decrypted text is kept."),

@@ -166,7 +166,22 @@ impl Interp<'_> {
     fn apply(&mut self, filter: &'static filters::Filter, operand: Val, args: &CallArgs) -> Res<Val> {
         let args = self.args(args)?;
         let bound = filter.signature.bind(args)?;
-        (filter.run)(self, operand, bound)
+        let value = (filter.run)(self, operand, bound)?;
+        self.spend_on(&value)?;
+        Ok(value)
+    }
+
+    /// Counts what a function gave: few know beforehand what they will make.
+    fn spend_on(&mut self, value: &Val) -> Res<()> {
+        let size = match value {
+            Val::Str(text) | Val::Markup(text) => text.len() / 16,
+            Val::List(items) => items.0.borrow().len(),
+            Val::Tuple(items) => items.0.len(),
+            Val::Dict(items) => items.0.borrow().len(),
+            Val::Iter(items) => items.items.borrow().len(),
+            _ => 0,
+        };
+        self.spend(size + 1)
     }
 
     /// A filter by its name, as `map` calls it.
@@ -175,7 +190,9 @@ impl Interp<'_> {
             return Err(Failure::runtime(format!("No filter named {}.", str_repr(name))));
         };
         let bound = filter.signature.bind(args)?;
-        (filter.run)(self, operand, bound)
+        let value = (filter.run)(self, operand, bound)?;
+        self.spend_on(&value)?;
+        Ok(value)
     }
 
     /// A test by its name, as `select` calls it.
@@ -204,7 +221,9 @@ impl Interp<'_> {
                 let owner = self.eval(owner)?;
                 if methods::has(&owner, name) {
                     let args = self.args_with(args, caller)?;
-                    return self.deeper(|interp| methods::call(interp, &owner, name, args));
+                    let value = self.deeper(|interp| methods::call(interp, &owner, name, args))?;
+                    self.spend_on(&value)?;
+                    return Ok(value);
                 }
                 self.attribute(&owner, name).map_err(|failure| located(failure, callee))?
             }
@@ -226,7 +245,9 @@ impl Interp<'_> {
         match function {
             Val::Object(object) => {
                 let object = object.clone();
-                self.deeper(|interp| object.call(interp, args))
+                let value = self.deeper(|interp| object.call(interp, args))?;
+                self.spend_on(&value)?;
+                Ok(value)
             }
             other => Err(Failure::type_error(format!("'{}' object is not callable", other.type_name()))),
         }

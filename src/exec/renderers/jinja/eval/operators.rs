@@ -4,7 +4,7 @@ use super::super::ast::{Comparison, Operator};
 use super::super::error::{Failure, Res};
 use super::super::format;
 use super::super::value::{Val, View};
-use super::Interp;
+use super::{ELEMENT, Interp};
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
@@ -32,8 +32,8 @@ pub fn arithmetic(interp: &mut Interp, operator: Operator, left: &Val, right: &V
     let value = value.ok_or_else(|| unsupported(sign(operator), left, right))?;
     match &value {
         Val::Str(text) => interp.spend(text.len())?,
-        Val::List(_) | Val::Tuple(_) => interp.spend(value.length()?)?,
-        Val::Big(number) => interp.spend(usize::try_from(number.bits() / 64).unwrap_or(usize::MAX))?,
+        Val::List(_) | Val::Tuple(_) => interp.spend(value.length()?.saturating_mul(ELEMENT))?,
+        Val::Big(number) => interp.spend(usize::try_from(number.bits() / 8).unwrap_or(usize::MAX))?,
         _ => {}
     }
     Ok(value)
@@ -153,7 +153,7 @@ fn repeat(interp: &mut Interp, sequence: &Val, times: i64) -> Res<Val> {
     let times = usize::try_from(times).unwrap_or(0);
     let size = match sequence {
         Val::Str(text) | Val::Markup(text) => text.len(),
-        other => other.length()?,
+        other => other.length()?.saturating_mul(ELEMENT),
     };
     interp.spend(size.saturating_mul(times))?;
     Ok(match sequence {
@@ -302,10 +302,7 @@ pub fn contains(interp: &mut Interp, container: &Val, item: &Val) -> Res<bool> {
         }
         Val::List(items) => items.0.borrow().contains(item),
         Val::Tuple(items) => items.0.contains(item),
-        Val::Range(range) => match item.as_index() {
-            Some(number) => range.values().any(|value| value.as_index() == Some(number)),
-            None => false,
-        },
+        Val::Range(range) => item.as_index().is_some_and(|number| range.has(number)),
         Val::Bytes(bytes) => match item {
             Val::Bytes(part) => part.is_empty() || bytes.windows(part.len()).any(|window| window == &**part),
             other => other.as_index().is_some_and(|byte| bytes.iter().any(|&own| i64::from(own) == byte)),

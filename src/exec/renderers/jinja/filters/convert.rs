@@ -3,6 +3,7 @@
 use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp};
 use super::super::objects::Module;
+use super::super::value::effort::WALK_LIMIT;
 use super::super::value::{Dict, Val, yaml_quoted};
 use super::text::text;
 use super::{Filter, filter};
@@ -58,15 +59,36 @@ fn spaces(indent: Option<i64>) -> Option<usize> {
 
 fn to_json(value: &Val, indent: Option<i64>, sort_keys: bool, ascii: bool) -> Res<Val> {
     let style = JsonStyle { indent: spaces(indent), sort_keys, ascii, tight: false };
-    let json = value.to_value()?.to_json_with(style);
+    let json = json_text(value, style)?;
     let safe = json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026").replace('\'', "\\u0027");
     Ok(Val::Markup(safe.into()))
 }
 
 fn json(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let style = JsonStyle { indent: spaces(bound.int(1)?), sort_keys: bound.truth(0, true)?, ..JsonStyle::default() };
-    let json = value.to_value()?.to_json_with(style);
-    Ok(Val::Markup(json.trim().into()))
+    Ok(Val::Markup(json_text(&value, style)?.trim().into()))
+}
+
+fn json_text(value: &Val, style: JsonStyle) -> Res<String> {
+    let value = value.to_value()?;
+    match style.indent.is_some_and(|indent| margins(&value, indent, 1) > WALK_LIMIT) {
+        true => Err(Failure::limit("the text would be too long: too many entries, indented too far")),
+        false => Ok(value.to_json_with(style)),
+    }
+}
+
+/// How many blanks the margins of an indented text have.
+fn margins(value: &Value, indent: usize, depth: usize) -> usize {
+    let inner = |items: &mut dyn Iterator<Item = &Value>| {
+        items.fold(0, |sum: usize, item| {
+            sum.saturating_add(indent * depth).saturating_add(margins(item, indent, depth + 1))
+        })
+    };
+    match value {
+        Value::List(items) => inner(&mut items.iter()),
+        Value::Map(map) => inner(&mut map.values()),
+        _ => 0,
+    }
 }
 
 fn dumped(value: &Value, flow: Flow) -> Val {

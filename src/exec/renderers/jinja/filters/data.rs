@@ -387,6 +387,8 @@ fn encoded(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
         })
     }
     value.defined()?;
+    // Nothing that is too large as plain data is copied.
+    drop(value.to_value()?);
     interp.spend(value.length().unwrap_or(1))?;
     bytes(&value, 0)
 }

@@ -15,6 +15,11 @@ pub trait Functions {
 
     /// All of them, for templates that go through `salt`.
     fn names(&self) -> Vec<String>;
+
+    /// Whether a call changes its first argument to what it answers, as `defaults.merge` does.
+    fn changes_first(&self, _fun: &str, _arguments: &Arguments) -> bool {
+        false
+    }
 }
 
 pub struct SaltFunctions;
@@ -113,7 +118,18 @@ impl Object for SaltFunction {
         for (name, value) in &args.named {
             keywords.insert(&**name, value.to_value()?);
         }
-        let answer = interp.env.functions.call(&self.name, Arguments { positional, keywords })?;
-        Ok(Val::from(&answer))
+        let arguments = Arguments { positional, keywords };
+        let changes = interp.env.functions.changes_first(&self.name, &arguments);
+        let answer = Val::from(&interp.env.functions.call(&self.name, arguments)?);
+        match (args.positional.into_iter().next(), &answer) {
+            (Some(first @ Val::Dict(_)), Val::Dict(answered)) if changes => {
+                if let Val::Dict(cell) = &first {
+                    let content = answered.0.take();
+                    drop(cell.0.replace(content));
+                }
+                Ok(first)
+            }
+            _ => Ok(answer),
+        }
     }
 }

@@ -8,6 +8,9 @@ use super::super::{filters, tests};
 use super::Parser;
 use crate::wire::value::str_repr;
 
+/// How many expressions may stand one within the other, as those of `1 + 1 + 1` do: whatever walks a tree is recursive.
+const HEIGHT_LIMIT: u16 = 200;
+
 /// Whether `a if b else c` may stand without brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Conditional {
@@ -16,6 +19,14 @@ enum Conditional {
 }
 
 impl Parser {
+    fn node(&self, pos: Pos, kind: ExprKind) -> Res<Expr> {
+        let expr = Expr::new(pos, kind);
+        match expr.height() > HEIGHT_LIMIT {
+            true => Err(super::Failure::syntax(format!("this chains more than {HEIGHT_LIMIT} operators"), pos)),
+            false => Ok(expr),
+        }
+    }
+
     pub(super) fn expression(&mut self) -> Res<Expr> {
         self.deeper(Parser::conditional)
     }
@@ -60,7 +71,7 @@ impl Parser {
                 return self.fail(format!("Expected an expression, got {got}"));
             }
         }
-        Ok(Expr { pos, kind: ExprKind::Tuple(items) })
+        self.node(pos, ExprKind::Tuple(items))
     }
 
     pub(super) fn tuple_ends(&self, end: Option<&str>) -> bool {
@@ -81,7 +92,7 @@ impl Parser {
                 false => None,
             };
             self.forgive(before);
-            expr = Expr { pos, kind: ExprKind::Cond { test, then: Box::new(expr), otherwise } };
+            expr = self.node(pos, ExprKind::Cond { test, then: Box::new(expr), otherwise })?;
             pos = self.pos();
         }
         Ok(expr)
@@ -92,7 +103,7 @@ impl Parser {
         let mut left = self.and()?;
         while self.skip_name("or")? {
             let right = self.and()?;
-            left = Expr { pos, kind: ExprKind::Or(Box::new(left), Box::new(right)) };
+            left = self.node(pos, ExprKind::Or(Box::new(left), Box::new(right)))?;
             pos = self.pos();
         }
         Ok(left)
@@ -103,7 +114,7 @@ impl Parser {
         let mut left = self.not()?;
         while self.skip_name("and")? {
             let right = self.not()?;
-            left = Expr { pos, kind: ExprKind::And(Box::new(left), Box::new(right)) };
+            left = self.node(pos, ExprKind::And(Box::new(left), Box::new(right)))?;
             pos = self.pos();
         }
         Ok(left)
@@ -115,7 +126,7 @@ impl Parser {
         }
         let pos = self.advance()?.pos;
         let operand = self.deeper(Parser::not)?;
-        Ok(Expr { pos, kind: ExprKind::Not(Box::new(operand)) })
+        self.node(pos, ExprKind::Not(Box::new(operand)))
     }
 
     fn compare(&mut self) -> Res<Expr> {
@@ -142,7 +153,7 @@ impl Parser {
         }
         match rest.is_empty() {
             true => Ok(first),
-            false => Ok(Expr { pos, kind: ExprKind::Compare(Box::new(first), rest) }),
+            false => self.node(pos, ExprKind::Compare(Box::new(first), rest)),
         }
     }
 
@@ -158,7 +169,7 @@ impl Parser {
         }
         match items.len() {
             1 => items.pop().map_or_else(|| self.fail("expression expected"), Ok),
-            _ => Ok(Expr { pos, kind: ExprKind::Concat(items) }),
+            _ => self.node(pos, ExprKind::Concat(items)),
         }
     }
 
@@ -177,7 +188,7 @@ impl Parser {
         while let Some((_, operator)) = operators.iter().find(|(op, _)| self.current().is_op(op)) {
             self.advance()?;
             let right = operand(self)?;
-            left = Expr { pos, kind: ExprKind::Binary(*operator, Box::new(left), Box::new(right)) };
+            left = self.node(pos, ExprKind::Binary(*operator, Box::new(left), Box::new(right)))?;
             pos = self.pos();
         }
         Ok(left)
@@ -191,9 +202,11 @@ impl Parser {
     fn signed(&mut self) -> Res<Expr> {
         let pos = self.pos();
         let node = if self.skip_op("-")? {
-            Expr { pos, kind: ExprKind::Neg(Box::new(self.deeper(Parser::signed)?)) }
+            let operand = Box::new(self.deeper(Parser::signed)?);
+            self.node(pos, ExprKind::Neg(operand))?
         } else if self.skip_op("+")? {
-            Expr { pos, kind: ExprKind::Plus(Box::new(self.deeper(Parser::signed)?)) }
+            let operand = Box::new(self.deeper(Parser::signed)?);
+            self.node(pos, ExprKind::Plus(operand))?
         } else {
             self.primary()?
         };
@@ -250,7 +263,7 @@ impl Parser {
                 return self.fail(format!("unexpected {got}"));
             }
         };
-        Ok(Expr { pos, kind })
+        self.node(pos, kind)
     }
 
     fn list(&mut self) -> Res<Vec<Expr>> {
@@ -312,7 +325,7 @@ impl Parser {
     fn call(&mut self, node: Expr) -> Res<Expr> {
         let pos = self.pos();
         let args = Box::new(self.call_args()?);
-        Ok(Expr { pos, kind: ExprKind::Call(Box::new(node), args) })
+        self.node(pos, ExprKind::Call(Box::new(node), args))
     }
 
     fn subscript(&mut self, node: Expr) -> Res<Expr> {
@@ -323,12 +336,12 @@ impl Parser {
             let kind = match attribute.kind {
                 Tok::Name(name) => ExprKind::Attr(Box::new(node), self.intern(name)),
                 Tok::Integer(index) => {
-                    let index = Expr { pos: attribute.pos, kind: ExprKind::Const(index) };
+                    let index = self.node(attribute.pos, ExprKind::Const(index))?;
                     ExprKind::Item(Box::new(node), Box::new(index))
                 }
                 _ => return Err(super::Failure::syntax("expected name or number", attribute.pos)),
             };
-            return Ok(Expr { pos, kind });
+            return self.node(pos, kind);
         }
         let mut items = Vec::new();
         while !self.current().is_op("]") {
@@ -340,9 +353,9 @@ impl Parser {
         self.expect_op("]")?;
         let index = match items.len() {
             1 => items.remove(0),
-            _ => Expr { pos, kind: ExprKind::Tuple(items) },
+            _ => self.node(pos, ExprKind::Tuple(items))?,
         };
-        Ok(Expr { pos, kind: ExprKind::Item(Box::new(node), Box::new(index)) })
+        self.node(pos, ExprKind::Item(Box::new(node), Box::new(index)))
     }
 
     fn subscribed(&mut self) -> Res<Expr> {
@@ -367,7 +380,7 @@ impl Parser {
             true => Some(self.expression()?),
             false => None,
         };
-        Ok(Expr { pos, kind: ExprKind::Slice(Box::new([start, stop, step])) })
+        self.node(pos, ExprKind::Slice(Box::new([start, stop, step])))
     }
 
     fn call_args(&mut self) -> Res<CallArgs> {
@@ -423,13 +436,13 @@ impl Parser {
         if !self.current().is_op("|") {
             return Ok(None);
         }
-        let captured = Expr { pos: self.pos(), kind: ExprKind::Captured };
+        let captured = self.node(self.pos(), ExprKind::Captured)?;
         self.filters(captured).map(Some)
     }
 
     /// The filters of a `filter` tag: the first stands without a bar.
     pub(super) fn tag_filters(&mut self) -> Res<Expr> {
-        let captured = Expr { pos: self.pos(), kind: ExprKind::Captured };
+        let captured = self.node(self.pos(), ExprKind::Captured)?;
         let first = self.filter(captured)?;
         self.filters(first)
     }
@@ -445,7 +458,7 @@ impl Parser {
             true => self.call_args()?,
             false => CallArgs::default(),
         };
-        Ok(Expr { pos, kind: ExprKind::Filter(Box::new(node), name.into(), filter, Box::new(args)) })
+        self.node(pos, ExprKind::Filter(Box::new(node), name.into(), filter, Box::new(args)))
     }
 
     fn dotted_name(&mut self) -> Res<String> {
@@ -479,9 +492,9 @@ impl Parser {
             let primary = self.primary()?;
             args.positional.push(self.postfix(primary)?);
         }
-        let node = Expr { pos, kind: ExprKind::Test(Box::new(node), name.into(), test, Box::new(args)) };
+        let node = self.node(pos, ExprKind::Test(Box::new(node), name.into(), test, Box::new(args)))?;
         Ok(match negated {
-            true => Expr { pos, kind: ExprKind::Not(Box::new(node)) },
+            true => self.node(pos, ExprKind::Not(Box::new(node)))?,
             false => node,
         })
     }

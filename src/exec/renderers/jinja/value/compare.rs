@@ -1,6 +1,7 @@
 //! Python's equality, hashes and order: `1 == True == 1.0`, a tuple is no list, text and numbers have no order.
 
 use super::super::error::{Failure, Res};
+use super::effort::{self, WALK_LIMIT};
 use super::{Dict, Val, View};
 use indexmap::Equivalent;
 use num_bigint::BigInt;
@@ -8,48 +9,71 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// Collections nested deeper than this are never equal.
+/// Collections nested deeper than this are never equal, nor are those with more elements than one walk may meet.
 const DEPTH_LIMIT: usize = 200;
+
+/// How much of a tuple inside of a tuple a hash is made of: its first elements, and theirs.
+const HASHED: (usize, usize) = (4, 4);
 
 impl PartialEq for Val {
     fn eq(&self, other: &Val) -> bool {
-        equal(self, other, 0)
+        let mut comparison = Comparison { steps: 0, depth: 0 };
+        let equal = comparison.equal(self, other);
+        effort::add(comparison.steps);
+        equal
     }
 }
 
 impl Eq for Val {}
 
-fn equal(a: &Val, b: &Val, depth: usize) -> bool {
-    if depth > DEPTH_LIMIT {
-        return false;
-    }
-    match (a, b) {
-        (Val::Str(a) | Val::Markup(a), Val::Str(b) | Val::Markup(b)) => a == b,
-        (Val::None, Val::None) => true,
-        (Val::Bytes(a), Val::Bytes(b)) => a == b,
-        (Val::List(a), Val::List(b)) => Rc::ptr_eq(a, b) || all_equal(&a.0.borrow(), &b.0.borrow(), depth),
-        (Val::Tuple(a), Val::Tuple(b)) => Rc::ptr_eq(a, b) || all_equal(&a.0, &b.0, depth),
-        (Val::Dict(a), Val::Dict(b)) => Rc::ptr_eq(a, b) || dicts_equal(&a.0.borrow(), &b.0.borrow(), depth),
-        (Val::Set(a) | Val::View(View::Keys, a), Val::Set(b) | Val::View(View::Keys, b)) => {
-            let (a, b) = (a.0.borrow(), b.0.borrow());
-            a.len() == b.len() && a.keys().all(|key| b.contains_key(key))
-        }
-        (Val::Range(a), Val::Range(b)) => {
-            a.length == b.length && (a.length == 0 || a.start == b.start && (a.length == 1 || a.step == b.step))
-        }
-        (Val::Iter(a), Val::Iter(b)) => Rc::ptr_eq(a, b),
-        (Val::Object(a), Val::Object(b)) => Rc::ptr_eq(a, b),
-        (Val::Undefined(a), Val::Undefined(b)) => a.message == b.message,
-        _ => numeric_order(a, b) == Some(Ordering::Equal),
-    }
+struct Comparison {
+    steps: usize,
+    depth: usize,
 }
 
-fn all_equal(a: &[Val], b: &[Val], depth: usize) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, depth + 1))
-}
+impl Comparison {
+    fn equal(&mut self, a: &Val, b: &Val) -> bool {
+        self.steps += 1;
+        if self.steps > WALK_LIMIT {
+            return false;
+        }
+        match (a, b) {
+            (Val::Str(a) | Val::Markup(a), Val::Str(b) | Val::Markup(b)) => a == b,
+            (Val::None, Val::None) => true,
+            (Val::Bytes(a), Val::Bytes(b)) => a == b,
+            (Val::List(a), Val::List(b)) => Rc::ptr_eq(a, b) || self.all_equal(&a.0.borrow(), &b.0.borrow()),
+            (Val::Tuple(a), Val::Tuple(b)) => Rc::ptr_eq(a, b) || self.all_equal(&a.0, &b.0),
+            (Val::Dict(a), Val::Dict(b)) => Rc::ptr_eq(a, b) || self.dicts_equal(&a.0.borrow(), &b.0.borrow()),
+            (Val::Set(a) | Val::View(View::Keys, a), Val::Set(b) | Val::View(View::Keys, b)) => {
+                let (a, b) = (a.0.borrow(), b.0.borrow());
+                a.len() == b.len() && a.keys().all(|key| b.contains_key(key))
+            }
+            (Val::Range(a), Val::Range(b)) => {
+                a.length == b.length && (a.length == 0 || a.start == b.start && (a.length == 1 || a.step == b.step))
+            }
+            (Val::Iter(a), Val::Iter(b)) => Rc::ptr_eq(a, b),
+            (Val::Object(a), Val::Object(b)) => Rc::ptr_eq(a, b),
+            (Val::Undefined(a), Val::Undefined(b)) => a.message == b.message,
+            _ => numeric_order(a, b) == Some(Ordering::Equal),
+        }
+    }
 
-fn dicts_equal(a: &Dict, b: &Dict, depth: usize) -> bool {
-    a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| equal(value, other, depth + 1)))
+    fn all_equal(&mut self, a: &[Val], b: &[Val]) -> bool {
+        a.len() == b.len() && self.within(|inner| a.iter().zip(b).all(|(a, b)| inner.equal(a, b)))
+    }
+
+    fn dicts_equal(&mut self, a: &Dict, b: &Dict) -> bool {
+        let same =
+            |inner: &mut Self| a.iter().all(|(key, value)| b.get(key).is_some_and(|other| inner.equal(value, other)));
+        a.len() == b.len() && self.within(same)
+    }
+
+    fn within(&mut self, compare: impl FnOnce(&mut Self) -> bool) -> bool {
+        self.depth += 1;
+        let equal = self.depth <= DEPTH_LIMIT && compare(self);
+        self.depth -= 1;
+        equal
+    }
 }
 
 /// The order of two numbers; nothing where one is none, or not a number.
@@ -111,12 +135,28 @@ impl Hash for Val {
                 None => state.write_u64(number.to_bits()),
             },
             Val::Bytes(bytes) => bytes.hash(state),
-            // Only a few elements, so that deep nesting costs nothing.
             Val::Tuple(items) => {
                 state.write_usize(items.0.len());
-                items.0.iter().filter(|item| !matches!(item, Val::Tuple(_))).for_each(|item| item.hash(state));
+                for item in &items.0 {
+                    match item {
+                        Val::Tuple(inner) => hash_inner(inner, HASHED.1, state),
+                        item => item.hash(state),
+                    }
+                }
             }
             _ => state.write_u8(0),
+        }
+    }
+}
+
+/// Only a few elements and a few levels, so that tuples of tuples of tuples cost little.
+fn hash_inner<H: Hasher>(tuple: &super::TupleCell, levels: usize, state: &mut H) {
+    state.write_usize(tuple.0.len());
+    for item in tuple.0.iter().take(HASHED.0) {
+        match item {
+            Val::Tuple(_) if levels == 0 => {}
+            Val::Tuple(inner) => hash_inner(inner, levels - 1, state),
+            item => item.hash(state),
         }
     }
 }
@@ -149,6 +189,7 @@ impl Val {
 }
 
 fn order(a: &Val, b: &Val, sign: &str, depth: usize) -> Res<Option<Ordering>> {
+    effort::add(1);
     a.defined()?;
     b.defined()?;
     if depth > DEPTH_LIMIT {

@@ -1,6 +1,7 @@
 //! Between a template's values and plain data.
 
 use super::super::error::{Failure, Res};
+use super::effort::{self, WALK_LIMIT};
 use super::{Dict, Val};
 use crate::wire::value::{Map, Value};
 use std::rc::Rc;
@@ -43,48 +44,71 @@ fn key_val(key: &Value) -> Val {
 impl Val {
     /// As plain data: tuples and sets become lists, what has no counterpart its text.
     pub fn to_value(&self) -> Res<Value> {
-        plain(self, 0)
+        let mut conversion = Conversion { depth: 0, size: 0 };
+        let value = conversion.plain(self);
+        effort::add(conversion.size);
+        value
     }
 }
 
-fn plain(value: &Val, depth: usize) -> Res<Value> {
-    if depth > DEPTH_LIMIT {
-        return Err(Failure::value_error("Circular reference detected"));
+struct Conversion {
+    depth: usize,
+    /// Elements and bytes so far.
+    size: usize,
+}
+
+impl Conversion {
+    fn plain(&mut self, value: &Val) -> Res<Value> {
+        value.defined()?;
+        self.size += 8 + value.as_str().map_or(0, str::len);
+        if self.size > WALK_LIMIT {
+            return Err(Failure::limit("the data is too large: it holds the same lists or maps again and again"));
+        }
+        Ok(match value {
+            Val::Undefined(_) => Value::Str(String::new()),
+            Val::None => Value::Null,
+            Val::Bool(truth) => Value::Bool(*truth),
+            Val::Int(number) => Value::Int(*number),
+            Val::Big(number) => Value::from_big((**number).clone()),
+            Val::Float(number) => Value::Float(*number),
+            Val::Str(text) | Val::Markup(text) => Value::Str(text.to_string()),
+            Val::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
+            Val::List(cell) => self.list(&mut cell.0.borrow().iter())?,
+            Val::Tuple(cell) => self.list(&mut cell.0.iter())?,
+            Val::Set(cell) => self.list(&mut cell.0.borrow().keys())?,
+            Val::Dict(cell) => self.within(|inner| {
+                let dict = cell.0.borrow();
+                let mut map = Map::with_capacity(dict.len());
+                for (key, item) in dict.iter() {
+                    map.insert(inner.plain(key)?, inner.plain(item)?);
+                }
+                Ok(Value::Map(map))
+            })?,
+            Val::View(view, cell) => {
+                let dict = cell.0.borrow();
+                match view {
+                    super::View::Keys => self.list(&mut dict.keys())?,
+                    super::View::Values => self.list(&mut dict.values())?,
+                    super::View::Items => self.list(&mut super::pairs(&dict).iter())?,
+                }
+            }
+            Val::Range(range) => Value::List(range.values().map(|item| self.plain(&item)).collect::<Res<_>>()?),
+            Val::Iter(iter) => self.list(&mut iter.items.borrow().iter())?,
+            Val::Object(object) => Value::Str(object.text()),
+        })
     }
-    let list = |items: &mut dyn Iterator<Item = &Val>| -> Res<Value> {
-        Ok(Value::List(items.map(|item| plain(item, depth + 1)).collect::<Res<_>>()?))
-    };
-    value.defined()?;
-    Ok(match value {
-        Val::Undefined(_) => Value::Str(String::new()),
-        Val::None => Value::Null,
-        Val::Bool(truth) => Value::Bool(*truth),
-        Val::Int(number) => Value::Int(*number),
-        Val::Big(number) => Value::from_big((**number).clone()),
-        Val::Float(number) => Value::Float(*number),
-        Val::Str(text) | Val::Markup(text) => Value::Str(text.to_string()),
-        Val::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
-        Val::List(cell) => list(&mut cell.0.borrow().iter())?,
-        Val::Tuple(cell) => list(&mut cell.0.iter())?,
-        Val::Set(cell) => list(&mut cell.0.borrow().keys())?,
-        Val::Dict(cell) => {
-            let dict = cell.0.borrow();
-            let mut map = Map::with_capacity(dict.len());
-            for (key, item) in dict.iter() {
-                map.insert(plain(key, depth + 1)?, plain(item, depth + 1)?);
-            }
-            Value::Map(map)
+
+    fn list(&mut self, items: &mut dyn Iterator<Item = &Val>) -> Res<Value> {
+        self.within(|inner| Ok(Value::List(items.map(|item| inner.plain(item)).collect::<Res<_>>()?)))
+    }
+
+    fn within(&mut self, convert: impl FnOnce(&mut Self) -> Res<Value>) -> Res<Value> {
+        if self.depth >= DEPTH_LIMIT {
+            return Err(Failure::value_error("Circular reference detected"));
         }
-        Val::View(view, cell) => {
-            let dict = cell.0.borrow();
-            match view {
-                super::View::Keys => list(&mut dict.keys())?,
-                super::View::Values => list(&mut dict.values())?,
-                super::View::Items => list(&mut super::pairs(&dict).iter())?,
-            }
-        }
-        Val::Range(range) => Value::List(range.values().map(|item| plain(&item, depth)).collect::<Res<_>>()?),
-        Val::Iter(iter) => list(&mut iter.items.borrow().iter())?,
-        Val::Object(object) => Value::Str(object.text()),
-    })
+        self.depth += 1;
+        let value = convert(self);
+        self.depth -= 1;
+        value
+    }
 }

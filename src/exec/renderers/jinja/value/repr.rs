@@ -1,10 +1,12 @@
 //! Python's `str()` and `repr()` of a template's values.
 
+use super::effort::{self, WALK_LIMIT};
 use super::{Val, View};
 use crate::wire::value::{Value, float_repr, str_repr};
 use std::fmt::Write as _;
 
-/// Deeper than this, and inside itself, a collection prints as `[...]`.
+/// Deeper than this, and inside itself, a collection prints as `[...]`; so does one behind as much text as one walk may
+/// make.
 const DEPTH_LIMIT: usize = 200;
 
 /// How maps print their text values.
@@ -17,8 +19,13 @@ enum Quotes {
 
 impl Val {
     pub fn repr(&self) -> String {
+        self.written(Quotes::Python)
+    }
+
+    fn written(&self, quotes: Quotes) -> String {
         let mut out = String::new();
-        Writer { open: Vec::new(), quotes: Quotes::Python, out: &mut out }.write(self);
+        Writer { open: Vec::new(), quotes, out: &mut out }.write(self);
+        effort::add(out.len() / 16);
         out
     }
 
@@ -35,11 +42,7 @@ impl Val {
     /// What `{{ }}` prints in Salt.
     pub fn printed(&self) -> String {
         match self {
-            Val::List(_) | Val::Tuple(_) | Val::Dict(_) | Val::Set(_) => {
-                let mut out = String::new();
-                Writer { open: Vec::new(), quotes: Quotes::Yaml, out: &mut out }.write(self);
-                out
-            }
+            Val::List(_) | Val::Tuple(_) | Val::Dict(_) | Val::Set(_) => self.written(Quotes::Yaml),
             other => other.text(),
         }
     }
@@ -103,7 +106,7 @@ impl Writer<'_> {
     }
 
     fn nested(&mut self, cell: *const u8, again: &str, write: impl FnOnce(&mut Self)) {
-        if self.open.contains(&cell) || self.open.len() >= DEPTH_LIMIT {
+        if self.open.contains(&cell) || self.open.len() >= DEPTH_LIMIT || self.out.len() > WALK_LIMIT {
             return self.out.push_str(again);
         }
         self.open.push(cell);
@@ -123,6 +126,9 @@ impl Writer<'_> {
                 self.out.push_str(", ");
             }
             self.write(item);
+            if self.out.len() > WALK_LIMIT {
+                return self.out.push_str(", ...");
+            }
         }
     }
 
@@ -139,6 +145,10 @@ impl Writer<'_> {
                     self.out.push_str(&yaml_quoted(text));
                 }
                 item => self.write(item),
+            }
+            if self.out.len() > WALK_LIMIT {
+                self.out.push_str(", ...");
+                break;
             }
         }
         self.out.push('}');
