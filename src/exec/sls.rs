@@ -81,7 +81,7 @@ impl<'a> Tree<'a> {
 
     /// Renders a text that stands in no file.
     pub fn render_text(&self, ctx: &Ctx, name: &str, text: &str, saltenv: &str) -> Result<Value, String> {
-        render_text(ctx, &self.client, name, text, "", saltenv, Map::new())
+        data(render_source(ctx, &self.client, &Source { path: name, text, sls: "", saltenv, pipe: None }, Map::new())?)
     }
 
     /// Renders a file of the tree, or any other, to data; an empty one is an empty map. The error is what to tell whoever
@@ -94,11 +94,15 @@ impl<'a> Tree<'a> {
             format!("{path} is not text in UTF-8; line {}", line + 1)
         })?;
         let source = Source { path, text: &text, sls, saltenv, pipe: None };
-        match render_source(ctx, &self.client, &source, more)? {
-            Rendered::Data(Value::Null) => Ok(Map::new().into()),
-            Rendered::Data(value) => Ok(value),
-            Rendered::Text(text) => Ok(Value::Str(text)),
-        }
+        data(render_source(ctx, &self.client, &source, more)?)
+    }
+}
+
+fn data(rendered: Rendered) -> Result<Value, String> {
+    match rendered {
+        Rendered::Data(Value::Null) => Ok(Map::new().into()),
+        Rendered::Data(value) => Ok(value),
+        Rendered::Text(text) => Ok(Value::Str(text)),
     }
 }
 
