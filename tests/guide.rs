@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const GUIDE: &str = include_str!("../docs/guide.md");
 const HOSTS: [&str; 3] = ["master", "web1", "db1"];
 /// Folders of a host that commands name.
-const OWN: [&str; 3] = ["/etc/salt", "/usr/local/bin", "/var/"];
+const OWN: [&str; 4] = ["/etc/salt", "/usr/local/bin", "/var/", "/srv/"];
 /// The address that the master has in the guide.
 const ADDRESS: &str = "192.0.2.10";
 
@@ -28,7 +28,12 @@ impl Hosts {
         for host in HOSTS {
             let root = hosts.root(host);
             let (file, own) = match host {
-                "master" => ("master.d", format!("publish_port: {publish_port}\nret_port: {ret_port}\n")),
+                "master" => {
+                    let ports = format!("publish_port: {publish_port}\nret_port: {ret_port}\n");
+                    // `root_dir` is not for these.
+                    let folder = |name: &str| format!("{name}_roots: {{base: [{}/srv/{name}]}}\n", root.display());
+                    ("master.d", ports + &folder("file").replace("/file]", "/salt]") + &folder("pillar"))
+                }
                 id => ("minion.d", format!("id: {id}\nmaster_port: {ret_port}\nacceptance_wait_time: 1\n")),
             };
             fs::create_dir_all(root.join("etc/salt").join(file)).unwrap();

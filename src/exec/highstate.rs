@@ -12,6 +12,7 @@ pub mod find;
 pub mod graph;
 pub mod low;
 pub mod pauses;
+mod places;
 pub mod render;
 pub mod requisite;
 pub mod requisite_in;

@@ -14,7 +14,9 @@ pub use top::confirmed;
 use super::fileserver::LocalFiles;
 use super::fileserver::names::is_saltenv;
 use super::host::Host;
+use super::keyring::Keyring;
 use super::merge::{Lists, Strategy};
+use super::renderers::{gpg, yaml};
 use super::sls::Tree;
 use super::{Call, Ctx, Fault, NoMaster, outside};
 use crate::wire::value::{Map, Value};
@@ -116,15 +118,70 @@ pub fn compile_once(ctx: &Ctx, asked: &Asked) -> Result<Compiled, Fault> {
         opts.insert("saltversion", super::VERSION);
         pillar.insert("master", opts);
     }
+    let mut pillar = merge.merge(pillar, asked.over.clone());
+    decrypt(ctx, &mut pillar, &mut errors);
     for error in &errors {
         log::error!("Pillar render error: {error}");
     }
-    if !errors.is_empty() {
+    // Faults may be mended elsewhere than in the files.
+    let is_whole = errors.is_empty();
+    if !is_whole {
         pillar.insert(ERRORS, Value::list(errors));
     }
-    let pillar = merge.merge(pillar, asked.over.clone());
-    let lasts = if outside::looks() == looks { Lasts::UntilSourcesChange } else { Lasts::Once };
+    let lasts = if is_whole && outside::looks() == looks { Lasts::UntilSourcesChange } else { Lasts::Once };
     Ok(Compiled { pillar, lasts })
+}
+
+/// Decrypts what the option `decrypt_pillar` names: paths, or maps of a path to a renderer.
+fn decrypt(ctx: &Ctx, pillar: &mut Map, errors: &mut Vec<String>) {
+    let wanted = ctx.opts.at("decrypt_pillar").and_then(Value::as_list).unwrap_or_default();
+    let delimiter = ctx.opts.str_at("decrypt_pillar_delimiter").unwrap_or(":");
+    let keys = Keyring::of(ctx);
+    for item in wanted {
+        let (path, renderer) = match item {
+            Value::Map(map) => match map.first() {
+                Some((path, renderer)) => (path.to_text(), renderer.to_text()),
+                None => continue,
+            },
+            path => (path.to_text(), "gpg".to_owned()),
+        };
+        if renderer != "gpg" {
+            errors.push(format!("Failed to decrypt {path}: '{renderer}' is no renderer that decrypts; gpg is"));
+            continue;
+        }
+        let steps = path.split(delimiter).collect::<Vec<&str>>();
+        if let Some(place) = place(pillar, &steps)
+            && let Err(why) = gpg::decrypt_in(place, &keys)
+        {
+            errors.push(format!("Failed to decrypt {path}: {why}"));
+        }
+    }
+}
+
+fn place<'p>(map: &'p mut Map, steps: &[&str]) -> Option<&'p mut Value> {
+    let (step, rest) = steps.split_first()?;
+    let value = map.at_mut(step)?;
+    match (rest.is_empty(), value) {
+        (true, value) => Some(value),
+        (false, Value::Map(map)) => place(map, rest),
+        (false, _) => None,
+    }
+}
+
+/// Data of the command line with `pillar_enc`: a map with messages in it, or a message that holds one as YAML.
+pub fn decrypted(ctx: &Ctx, mut data: Value, renderer: &Value) -> Result<Map, Fault> {
+    if !renderer.to_text().eq_ignore_ascii_case("gpg") {
+        return Err(Fault::invocation(format!("pillar_enc: '{}' decrypts nothing; gpg does", renderer.to_text())));
+    }
+    gpg::decrypt_in(&mut data, &Keyring::of(ctx)).map_err(|why| Fault::execution(format!("pillar_enc: {why}")))?;
+    let data = match data {
+        Value::Str(text) => yaml::load(&text).unwrap_or_default(),
+        data => data,
+    };
+    match data {
+        Value::Map(map) => Ok(map),
+        _ => Err(Fault::execution("pillar_enc: what was decrypted is no map")),
+    }
 }
 
 /// The pillar of another node: of the minion with this id and these grains, by the options of a master.

@@ -79,10 +79,9 @@ impl<'a> Tree<'a> {
         self.client.readable(path, saltenv)
     }
 
-    /// Renders a text that stands in no file, to data.
+    /// Renders a text that stands in no file.
     pub fn render_text(&self, ctx: &Ctx, name: &str, text: &str, saltenv: &str) -> Result<Value, String> {
-        let source = Source { path: name, text, sls: "", saltenv, pipe: None };
-        Ok(data_of(render_source(ctx, &self.client, &source, Map::new())?))
+        data(render_source(ctx, &self.client, &Source { path: name, text, sls: "", saltenv, pipe: None }, Map::new())?)
     }
 
     /// Renders a file of the tree, or any other, to data; an empty one is an empty map. The error is what to tell whoever
@@ -95,16 +94,15 @@ impl<'a> Tree<'a> {
             format!("{path} is not text in UTF-8; line {}", line + 1)
         })?;
         let source = Source { path, text: &text, sls, saltenv, pipe: None };
-        Ok(data_of(render_source(ctx, &self.client, &source, more)?))
+        data(render_source(ctx, &self.client, &source, more)?)
     }
 }
 
-/// What was rendered, as data: an empty text is an empty map.
-pub fn data_of(rendered: Rendered) -> Value {
+fn data(rendered: Rendered) -> Result<Value, String> {
     match rendered {
-        Rendered::Data(Value::Null) => Map::new().into(),
-        Rendered::Data(value) => value,
-        Rendered::Text(text) => Value::Str(text),
+        Rendered::Data(Value::Null) => Ok(Map::new().into()),
+        Rendered::Data(value) => Ok(value),
+        Rendered::Text(text) => Ok(Value::Str(text)),
     }
 }
 

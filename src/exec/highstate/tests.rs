@@ -82,6 +82,28 @@ fn without_place(errors: &Value) -> Value {
     }
 }
 
+#[test]
+fn the_log_says_where_faults_stand() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("base")).unwrap();
+    let (main, other) = (folder.path().join("base/main.sls"), folder.path().join("base/other.sls"));
+    fs::write(
+        &main,
+        "include: [other]\n\nsame:\n  test.nop: []\nlost:\n  test.nop:\n    - require: [{test: nobody}]\n",
+    )
+    .unwrap();
+    fs::write(&other, "same:\n  test.fail_without_changes: []\n").unwrap();
+    let world = world(folder.path(), "{}");
+    let host = crate::exec::host::Machine;
+    let ctx = world.ctx_on(&host, &NoMaster);
+    let compiler = Compiler::new(&ctx).unwrap();
+    let (high, errors) = compiler.render(&Matches::from_iter([("base".to_owned(), vec!["main".to_owned()])]));
+    let (main, other) = (main.display(), other.display());
+    assert_eq!(compiler.places(&errors[0]), [format!("{main}, line 3"), format!("{other}, line 1")], "{}", errors[0]);
+    let errors = low::compile(high, ctx.opts, ctx.grains).unwrap_err();
+    assert_eq!(compiler.places(&errors[0]), [format!("{main}, line 5")], "{}", errors[0]);
+}
+
 /// The results of the SLS `main`: ID, result, comment.
 fn results(sls: &str, test: bool) -> Vec<(String, Option<bool>, String)> {
     let ours = of_files(

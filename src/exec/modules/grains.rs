@@ -188,7 +188,7 @@ record! {
         /// The path of the grain; a list is tried item by item.
         grain: String = "os_family",
         /// A map to put over what was picked.
-        merge: Option<Map> = (),
+        merge: Value = (),
         /// The key to take when none fits.
         default: Value = "default",
         /// The key of a map to put below what was picked.
@@ -212,8 +212,9 @@ impl Run for FilterBy {
         if let Some(base) = self.lookup_dict.at_value(&self.base).filter(|_| self.base.truthy()) {
             picked = over(base.clone(), picked)?;
         }
-        if let Some(merge) = self.merge.filter(|merge| !merge.is_empty()) {
-            picked = over(picked, merge.into())?;
+        // What is empty merges nothing, whatever it is: `merge=salt['pillar.get'](...)` may be a text then.
+        if self.merge.truthy() {
+            picked = over(picked, self.merge)?;
         }
         Ok(picked.into())
     }

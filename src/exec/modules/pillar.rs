@@ -2,7 +2,7 @@
 
 use super::{Function, Module, Run, function};
 use crate::exec::merge::{self, Lists};
-use crate::exec::pillar::{Asked, gather};
+use crate::exec::pillar::{Asked, decrypted, gather};
 use crate::exec::{Ctx, Fault, Reply};
 use crate::record;
 use crate::wire::record::{ArgumentError, Bound, Info, Keywords, Record, Rest};
@@ -124,8 +124,8 @@ record! {
     pub struct Items {
         args: Rest,
         /// Data that is put on top.
-        pillar: Option<Map> = (),
-        /// How that data is encrypted: this version decrypts none.
+        pillar: Value = (),
+        /// How that data is encrypted: `gpg`.
         pillar_enc: Value = (),
         /// The environment of the pillar.
         pillarenv: Option<String> = (),
@@ -138,14 +138,17 @@ record! {
 
 impl Items {
     fn collect(self, ctx: &Ctx) -> Result<Map, Fault> {
-        if self.pillar_enc.truthy() {
-            return Err(Fault::invocation("pillar_enc: this version decrypts no pillar data of the command line"));
-        }
+        let over = match self.pillar {
+            Value::Null => Map::new(),
+            data if self.pillar_enc.truthy() => decrypted(ctx, data, &self.pillar_enc)?,
+            Value::Map(over) => over,
+            _ => return Err(Fault::invocation("pillar wants a map")),
+        };
         if !self.args.0.is_empty() {
             let pillar = of(ctx, self.pillarenv, self.saltenv)?;
             return Ok(picked(&pillar, self.args.0, ":", &"".into()));
         }
-        anew(ctx, self.pillarenv, self.saltenv, self.pillar.unwrap_or_default())
+        anew(ctx, self.pillarenv, self.saltenv, over)
     }
 }
 
@@ -331,7 +334,7 @@ record! {
         /// The path of the value.
         pillar: String,
         /// A map that is put on top of the entry.
-        merge: Option<Map> = (),
+        merge: Value = (),
         /// The key that counts where the value names none.
         default: String = "default",
         /// The key of an entry that lies below.
@@ -345,8 +348,8 @@ impl Run for FilterBy {
         let mut arguments = crate::wire::record::Arguments::positional([Value::Map(self.lookup_dict)]);
         let grains = ctx.pillar;
         arguments = arguments.with("grain", self.pillar).with("default", self.default);
-        if let Some(merge) = self.merge {
-            arguments = arguments.with("merge", merge);
+        if self.merge.truthy() {
+            arguments = arguments.with("merge", self.merge);
         }
         if let Some(base) = self.base {
             arguments = arguments.with("base", base);

@@ -34,7 +34,7 @@ fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderErro
     let failed = |problem| RenderError::Refused(RENDERER.name, problem);
     match input {
         Rendered::Data(mut value) => {
-            decrypt_all(&mut value, rendering.keys).map_err(failed)?;
+            decrypt_in(&mut value, rendering.keys).map_err(failed)?;
             Ok(Rendered::Data(value))
         }
         Rendered::Text(text) => match decrypted(&text, rendering.keys).map_err(failed)? {
@@ -45,10 +45,11 @@ fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderErro
     }
 }
 
-fn decrypt_all(value: &mut Value, keys: &dyn Decrypt) -> Result<(), String> {
+/// Decrypts every message in data.
+pub fn decrypt_in(value: &mut Value, keys: &dyn Decrypt) -> Result<(), String> {
     match value {
-        Value::Map(map) => map.iter_mut().try_for_each(|(_, value)| decrypt_all(value, keys)),
-        Value::List(items) => items.iter_mut().try_for_each(|item| decrypt_all(item, keys)),
+        Value::Map(map) => map.iter_mut().try_for_each(|(_, value)| decrypt_in(value, keys)),
+        Value::List(items) => items.iter_mut().try_for_each(|item| decrypt_in(item, keys)),
         Value::Str(text) => {
             if let Some(plain) = decrypted(text, keys)? {
                 *value = plain;
@@ -130,7 +131,7 @@ mod tests {
             ("c", Value::from(message("for us: bytes"))),
             ("d", Value::from(format!("user:{}:end", message("for us: pw")))),
         ]));
-        decrypt_all(&mut value, &Keys(true)).unwrap();
+        decrypt_in(&mut value, &Keys(true)).unwrap();
         let wanted = Map::from_iter([
             ("a", Value::from("secret")),
             ("b", Value::list([Value::from("plain\n"), Value::from("x"), Value::Int(1)])),

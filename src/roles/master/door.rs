@@ -211,7 +211,7 @@ fn may_fire(id: &str, tag: &str) -> bool {
         }
     }
     if let Some(rest) = tag.strip_prefix("salt/job/")
-        && rest.split('/').nth(1) == Some("start")
+        && matches!(rest.split('/').nth(1), Some("start" | "prog"))
     {
         return own(rest, 2);
     }
@@ -229,7 +229,7 @@ mod tests {
     fn a_minion_fires_under_its_own_name_only() {
         for tag in ["minion_start", "salt/minion/web1/start", "salt/beacon/web1/load/", "my/custom", "/my/test/event"]
             .into_iter()
-            .chain(["salt/job/20260101000000000000/start/web1"])
+            .chain(["salt/job/20260101000000000000/start/web1", "salt/job/20260101000000000000/prog/web1/3"])
         {
             assert!(may_fire("web1", tag), "{tag}");
         }
@@ -237,6 +237,7 @@ mod tests {
             "salt/minion/web2/start",
             "salt/job/20260101000000000000/ret/web1",
             "salt/job/20260101000000000000/start/web2",
+            "salt/job/20260101000000000000/prog/web2/3",
             "salt/auth",
             "salt/key",
             "key",

@@ -9,8 +9,8 @@ use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// A chunk, and its result.
-type Done = (usize, Map);
+/// A chunk that has ended, and its result.
+type Ended = (usize, Map);
 
 /// What runs beside the run.
 pub struct Beside {
@@ -21,13 +21,15 @@ pub struct Beside {
     running: usize,
     /// How many may run at once; zero: any number.
     most: usize,
-    done: (Sender<Done>, Receiver<Done>),
+    tells: Sender<Ended>,
+    hears: Receiver<Ended>,
 }
 
 impl Beside {
     pub fn new(opts: &Map) -> Beside {
         let most = opts.at("state_max_parallel").and_then(Value::as_int).and_then(|most| usize::try_from(most).ok());
-        Beside { open: HashSet::new(), waiting: VecDeque::new(), running: 0, most: most.unwrap_or(0), done: channel() }
+        let (tells, hears) = channel();
+        Beside { open: HashSet::new(), waiting: VecDeque::new(), running: 0, most: most.unwrap_or(0), tells, hears }
     }
 
     pub fn is_open(&self, chunk: usize) -> bool {
@@ -70,7 +72,7 @@ impl<'s, 'a> Runner<'s, 'a> {
 
     fn start(&mut self, chunk: usize) {
         self.beside.running += 1;
-        let (world, low, done) = (self.world.clone(), self.chunks[chunk].clone(), self.beside.done.0.clone());
+        let (world, low, done) = (self.world.clone(), self.chunks[chunk].clone(), self.beside.tells.clone());
         self.scope.spawn(move || {
             let result = catch_unwind(AssertUnwindSafe(|| apart(&world, &low))).unwrap_or_else(|_| broken());
             // A run that has ended early waits for nobody.
@@ -81,7 +83,7 @@ impl<'s, 'a> Runner<'s, 'a> {
     /// Takes up what has ended meanwhile.
     pub(super) fn reap(&mut self) -> Next {
         let mut next = Next::Go;
-        while let Ok((chunk, result)) = self.beside.done.1.try_recv() {
+        while let Ok((chunk, result)) = self.beside.hears.try_recv() {
             next = next.and(self.take_up(chunk, result));
         }
         next
@@ -92,7 +94,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         if self.beside.open.is_empty() {
             return Next::Go;
         }
-        match self.beside.done.1.recv() {
+        match self.beside.hears.recv() {
             Ok((chunk, result)) => self.take_up(chunk, result),
             Err(_) => Next::Stop,
         }

@@ -106,8 +106,8 @@ impl Run for Sls {
             let saltenv = compiler.saltenv().unwrap_or("base").to_owned();
             let (high, found) = compiler.render(&Matches::from_iter([(saltenv, mods)]));
             match found.is_empty() {
-                true => enforce(&world, &begun, high, &exclude),
-                false => Err(Stop::errors(found)),
+                true => enforce(&world, Some(&compiler), &begun, high, &exclude),
+                false => Err(Stop::errors(compiler.located(found))),
             }
         })
     }
@@ -189,13 +189,13 @@ fn top_of(ctx: &Ctx, begun: Begun) -> Result<Returned, Stop> {
     let (high, more) = compiler.render(&matches);
     found.extend(more);
     if !found.is_empty() {
-        return Err(Stop::errors(found));
+        return Err(Stop::errors(compiler.located(found)));
     }
     if high.is_empty() {
         return Ok(nothing("No states found for this minion"));
     }
     let exclude = begun.keywords.at("exclude").cloned().unwrap_or_default();
-    enforce(&world, &begun, high, &exclude)
+    enforce(&world, Some(&compiler), &begun, high, &exclude)
 }
 
 /// The answer of a minion that has no states.
@@ -210,8 +210,14 @@ fn nothing(comment: &str) -> Returned {
     finished(Map::from_iter([("no_|-states_|-states_|-None", told)]), &Map::new())
 }
 
-/// Compiles high data and runs it.
-pub fn enforce(world: &Ctx, begun: &Begun, mut high: Map, exclude: &Value) -> Result<Returned, Stop> {
+/// Compiles high data and runs it. The compiler is the one that has made it of SLS files, where it is of some.
+pub fn enforce(
+    world: &Ctx,
+    compiler: Option<&Compiler>,
+    begun: &Begun,
+    mut high: Map,
+    exclude: &Value,
+) -> Result<Returned, Stop> {
     if exclude.truthy() {
         let items = match exclude {
             Value::List(items) => items.clone(),
@@ -223,7 +229,10 @@ pub fn enforce(world: &Ctx, begun: &Begun, mut high: Map, exclude: &Value) -> Re
         }
     }
     let low = highstate::complete(high, world.opts).and_then(|high| low::compile(high, world.opts, world.grains));
-    let low = low.map_err(Stop::errors)?;
+    let low = low.map_err(|found| match compiler {
+        Some(compiler) => Stop::errors(compiler.located(found)),
+        None => Stop::errors(found),
+    })?;
     let results = match begun.keywords.at("mock").is_some_and(Value::truthy) {
         true => mocked(low),
         false => run::run(world, low, begun.settings.asked.clone()),

@@ -32,7 +32,7 @@ impl Run for High {
             let mut keywords = kwargs.0;
             keywords.insert("force", true);
             let begun = begin(ctx, Of::Top, Wishes { test, queue, keywords, ..Wishes::default() })?;
-            enforce(&begun.settings.world(ctx), &begun, data, &Value::Null)
+            enforce(&begun.settings.world(ctx), None, &begun, data, &Value::Null)
         });
         reply.map(|returned| Returned { out: None, ..returned })
     }
@@ -62,7 +62,7 @@ impl Run for Template {
                 tem.push_str(".sls");
             }
             let high = compiler.render_file(&tem).map_err(Stop::errors)?;
-            enforce(&world, &begun, high, &Value::Null)
+            enforce(&world, Some(&compiler), &begun, high, &Value::Null)
         })
     }
 }
@@ -88,7 +88,7 @@ impl Run for TemplateStr {
             let world = begun.settings.world(ctx);
             let compiler = Compiler::new(&world)?;
             let high = compiler.render_single("<template-str>", tem).map_err(Stop::errors)?;
-            enforce(&world, &begun, high, &Value::Null)
+            enforce(&world, Some(&compiler), &begun, high, &Value::Null)
         })
     }
 }

@@ -40,13 +40,14 @@ impl Run for SlsId {
             let (high, mut found) = compiler.render(&Matches::from_iter([(saltenv.clone(), split(&mods))]));
             found.extend(highstate::verify::high(&high));
             if !found.is_empty() {
-                return Err(Stop::errors(found));
+                return Err(Stop::errors(compiler.located(found)));
             }
             let (high, found) = highstate::requisite_in::apply(high, world.opts);
             if !found.is_empty() {
-                return Err(Stop::errors(found));
+                return Err(Stop::errors(compiler.located(found)));
             }
-            let low = low::compile(high, world.opts, world.grains).map_err(Stop::errors)?;
+            let low = low::compile(high, world.opts, world.grains);
+            let low = low.map_err(|found| Stop::errors(compiler.located(found)))?;
             let results = run::run_id(&world, low, begun.settings.asked.clone(), &id_);
             match results.is_empty() {
                 true => Err(Fault::invocation(format!(

@@ -1,7 +1,7 @@
 //! What the functions of `state` have in common: keywords that change environment, pillar and mode of one run.
 
 use super::code;
-use crate::exec::pillar::{Asked, ERRORS, gather};
+use crate::exec::pillar::{Asked, ERRORS, decrypted, gather};
 use crate::exec::{Ctx, Fault, Reply, Returned};
 use crate::wire::value::{Map, Value};
 
@@ -45,7 +45,7 @@ impl Settings {
         if let Some(events) = keywords.at("state_events").filter(|events| !events.is_null()) {
             opts.insert("state_events", events.clone());
         }
-        let asked = Asked { over: over(keywords)?, ..Asked::of(&opts) };
+        let asked = Asked { over: over(ctx, keywords)?, ..Asked::of(&opts) };
         let pillar = pillar(ctx, &opts, &asked)?;
         Ok(Settings { opts, pillar, asked })
     }
@@ -97,13 +97,12 @@ fn pillar(ctx: &Ctx, opts: &Map, asked: &Asked) -> Result<Map, Fault> {
 }
 
 /// The data of the command line that is put on top of the pillar.
-fn over(keywords: &Map) -> Result<Map, Fault> {
+fn over(ctx: &Ctx, keywords: &Map) -> Result<Map, Fault> {
+    let renderer = keywords.at("pillar_enc").filter(|renderer| renderer.truthy());
     match keywords.at("pillar") {
         None | Some(Value::Null) => Ok(Map::new()),
+        Some(data) if let Some(renderer) = renderer => decrypted(ctx, data.clone(), renderer),
         Some(Value::Map(over)) => Ok(over.clone()),
-        Some(_) if keywords.at("pillar_enc").is_some_and(Value::truthy) => {
-            Err(Fault::invocation("pillar_enc: this version decrypts no pillar data of the command line"))
-        }
         Some(_) => {
             Err(Fault::invocation("Pillar data must be formatted as a dictionary, unless pillar_enc is specified."))
         }

@@ -24,7 +24,7 @@ fn high(
         let saltenv = compiler.saltenv().unwrap_or("base").to_owned();
         let (high, mut errors) = compiler.render(&Matches::from_iter([(saltenv, split(mods))]));
         errors.extend(verify::high(&high));
-        if errors.is_empty() { Ok(high) } else { Err(errors) }
+        if errors.is_empty() { Ok(high) } else { Err(compiler.located(errors)) }
     };
     Ok((settings, high))
 }
