@@ -1,6 +1,7 @@
 //! What a node can do: execution modules, targeting, renderers, outputters. Synchronous, and without a socket: whatever
 //! a function may touch arrives in [`Ctx`].
 
+pub mod accounts;
 pub mod base64;
 pub mod context;
 pub mod diff;
@@ -18,7 +19,9 @@ pub mod merge;
 pub mod modules;
 pub mod outputters;
 pub mod outside;
+pub mod paths;
 pub mod pillar;
+pub mod program;
 pub mod random;
 pub mod regex;
 pub mod renderers;

@@ -2,6 +2,7 @@
 """Real Salt and Halite side by side: the same calls of execution functions, and what both answer.
 
     compare.py --halite FILE --salt PYTHON      prints the table of calls and agreements
+    compare.py --halite FILE --salt PYTHON --root DIR    also those that change a host, each program in its own copy of DIR
     compare.py --salt PYTHON --record           writes what Salt answers to tests/data/modules/, for the unit tests
 
 PYTHON is the interpreter of an environment in which salt 3008.4 is installed. All calls of Salt run in one process of it,
@@ -9,7 +10,10 @@ by way of salt.client.Caller; each of Halite's is a `salt-call --local`. The cal
 a line, a JSON list of the function, its positional arguments and, where there are some, its keyword arguments. A word
 "differs: REASON", "volatile" or "host" behind the list says that another answer is known, that no answer is like another,
 or that it depends on the host: those are not recorded.
-Nothing in here changes the host: functions that do have no calls.
+Calls that change a host stand in files that begin with the line "# root". They are made only with --root, whose DIR is a
+root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
+in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
+begins with "$ " is for a shell, to prepare what follows.
 """
 import argparse
 import collections
@@ -33,12 +37,19 @@ def calls(name):
     for number, line in enumerate((DATA / f"{name}.calls").read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
+        if line.startswith("$ "):
+            yield "$", [line[2:]], {}, ""
+            continue
         try:
             call, end = json.JSONDecoder().raw_decode(line)
         except ValueError as error:
             sys.exit(f"{name}.calls, line {number}: {error}")
         fun, positional, *keywords = call
         yield fun, positional, keywords[0] if keywords else {}, line[end:].strip()
+
+
+def needs_root(name):
+    return (DATA / f"{name}.calls").read_text().startswith("# root")
 
 
 def configuration(folder):
@@ -71,12 +82,77 @@ def answer_as_salt(folder):
     functions = salt.client.Caller(mopts=options).sminion.functions
     answers = []
     for fun, positional, keywords in json.load(sys.stdin):
+        if fun == "$":
+            answers.append(prepare(positional[0]))
+            continue
         try:
             if fun not in functions:
                 raise KeyError(f"{fun} is not there")
             answers.append({"answer": plain(functions[fun](*positional, **keywords))})
         except Exception as error:
             answers.append({"raises": type(error).__name__, "message": str(error)})
+    print("\n" + json.dumps(answers))
+
+
+def prepare(line):
+    done = subprocess.run(line, shell=True, text=True, capture_output=True)
+    if done.returncode:
+        sys.exit(f"the preparation failed: {line}: {done.stderr}")
+    return {"answer": None}
+
+
+# Mounts and begins a root that is thrown away: $1 what is below, $2 a folder to work in; then the folders that are shown in
+# it as they are, up to "--", and the command.
+ROOT = """
+set -e
+below=$1 work=$2; shift 2
+mount --make-rprivate /
+mount -t tmpfs tmpfs "$work"
+mkdir "$work/upper" "$work/work" "$work/root"
+mount -t overlay overlay -o "lowerdir=$below,upperdir=$work/upper,workdir=$work/work" "$work/root"
+root=$work/root
+while [ "$1" != -- ]; do
+    mkdir -p "$root$1"; mount --bind "$1" "$root$1"; mount -o remount,bind,ro "$root$1"; shift
+done
+shift
+mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+for node in "null 3" "zero 5" "full 7" "random 8" "urandom 9"; do
+    set -- "$node" "$@"; mknod -m 666 "$root/dev/${1% *}" c 1 "${1#* }"; shift
+done
+mkdir "$root/dev/shm"; ln -s /proc/self/fd "$root/dev/fd"
+hostname web1
+ip link set lo up 2>/dev/null || true
+export HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
+exec chroot "$root" "$@"
+"""
+
+
+def in_root(below, python, program, words, asked):
+    """Runs this script in a root of its own; both programs see the same paths."""
+    script = "import sys; print(sys.prefix); print(sys.base_prefix)"
+    shown = subprocess.run([python, "-c", script], text=True, capture_output=True, check=True).stdout.splitlines()
+    shown += [str(HERE), str(pathlib.Path(program).resolve().parent)]
+    with tempfile.TemporaryDirectory() as work:
+        spaces = ["unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child"]
+        command = spaces + ["sh", "-c", ROOT, "root", below, work, *sorted(set(shown)), "--", python, __file__, *words]
+        done = subprocess.run(command, input=json.dumps(asked), text=True, capture_output=True)
+    if done.returncode:
+        sys.exit(f"in the root: {done.stdout} {done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def answer_in_root(program):
+    """Runs within the root: all calls of one program."""
+    folder = pathlib.Path("/tmp/compare")
+    folder.mkdir()
+    configuration(folder)
+    if not program:
+        return answer_as_salt(folder)
+    answers = []
+    for call in json.load(sys.stdin):
+        answers.append(prepare(call[1][0]) if call[0] == "$" else ask_halite(program, folder, call))
     print("\n" + json.dumps(answers))
 
 
@@ -91,25 +167,35 @@ def ask_salt(python, folder, asked):
 
 def ask_halite(program, folder, call):
     fun, positional, keywords = call
-    words = [json.dumps(value) for value in positional]
-    words += [f"{name}={json.dumps(value)}" for name, value in keywords.items()]
+    words = [as_word(value) for value in positional]
+    words += [f"{name}={as_word(value)}" for name, value in keywords.items()]
     command = [program, "salt-call", "--local", "-c", str(folder), "--out=json", "-lquiet", fun, "--", *words]
     done = subprocess.run(command, text=True, capture_output=True)
-    if done.returncode:
+    try:
+        return {"answer": json.loads(done.stdout)["local"]}
+    except (ValueError, KeyError):
         return {"raises": done.stderr.strip() or done.stdout.strip()}
-    return {"answer": json.loads(done.stdout)["local"]}
+
+
+def as_word(value):
+    """As a user types it. A text with a # in it is taken as it stands, by Salt too."""
+    return value if isinstance(value, str) and "#" in value else json.dumps(value)
 
 
 def agree(salt, halite):
     if "raises" in salt or "raises" in halite:
         return "raises" in salt and "raises" in halite
-    return as_printed(salt["answer"]) == halite["answer"]
+    return as_printed(salt["answer"]) == as_printed(halite["answer"])
 
 
 def as_printed(value):
-    """Bytes that are no text reach the terminal as signs for that."""
-    if isinstance(value, dict) and list(value) == ["bytes"]:
-        return bytes.fromhex(value["bytes"]).decode(errors="replace")
+    """Bytes that are no text reach the terminal as signs for that. The number of a process is never the same."""
+    if isinstance(value, dict):
+        if list(value) == ["bytes"]:
+            return bytes.fromhex(value["bytes"]).decode(errors="replace")
+        return {key: as_printed(inner) for key, inner in value.items() if key != "pid"}
+    if isinstance(value, list):
+        return [as_printed(inner) for inner in value]
     return value
 
 
@@ -132,15 +218,25 @@ def record(python, folder, names):
         print(f"{name}: {len(lines)} answers")
 
 
-def compare(python, program, folder, names):
+def compare(python, program, folder, names, root):
     total = collections.Counter()
     print("| function | calls | agree | else |\n|---|---|---|---|")
     for name in names:
         table = collections.defaultdict(lambda: [0, 0, []])
         noted = list(calls(name))
-        answers = ask_salt(python, folder, [call[:3] for call in noted])
-        for (*call, note), salt in zip(noted, answers):
-            halite = ask_halite(program, folder, call)
+        asked = [call[:3] for call in noted]
+        if needs_root(name):
+            if not root:
+                print(f"| {name} | | | needs --root |")
+                continue
+            answers = in_root(root, python, program, ["--in-root", ""], asked)
+            ours = in_root(root, python, program, ["--in-root", str(pathlib.Path(program).resolve())], asked)
+        else:
+            answers = ask_salt(python, folder, asked)
+            ours = [ask_halite(program, folder, call) for call in asked]
+        for (*call, note), salt, halite in zip(noted, answers, ours):
+            if call[0] == "$":
+                continue
             row = table[call[0]]
             row[0] += 1
             if agree(salt, halite) or note == "volatile" and like(salt, halite):
@@ -164,20 +260,26 @@ def main():
     arguments.add_argument("--salt", help="the interpreter of an environment with Salt")
     arguments.add_argument("--halite", default="halite", help="the program")
     arguments.add_argument("--record", action="store_true", help="write Salt's answers for the unit tests")
+    arguments.add_argument("--root", help="a root made by debootstrap, for calls that change a host")
     arguments.add_argument("--inside", help=argparse.SUPPRESS)
+    arguments.add_argument("--in-root", help=argparse.SUPPRESS)
     arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")
     given = arguments.parse_args()
     if given.inside:
         return answer_as_salt(given.inside)
+    if given.in_root is not None:
+        return answer_in_root(given.in_root)
     if not given.salt:
         arguments.error("--salt is missing")
     names = given.modules or sorted(path.stem for path in DATA.glob("*.calls"))
+    if given.record:
+        names = [name for name in names if not needs_root(name)]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         configuration(folder)
         if given.record:
             return record(given.salt, folder, names)
-        return compare(given.salt, given.halite, folder, names)
+        return compare(given.salt, given.halite, folder, names, given.root)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ mod environment;
 pub mod fake;
 mod files;
 mod machine;
+mod nodes;
 mod process;
 mod read_only;
 pub mod web;
@@ -50,6 +51,18 @@ pub trait Host: Sync {
     fn link(&self, target: &Path, path: &Path) -> io::Result<()>;
     /// Sets owner and mode of a file or folder; those that are not given stay. Of a link it is the owner alone.
     fn set(&self, path: &Path, attributes: Attributes) -> io::Result<()>;
+    /// Gives a file or folder another name on the same file system; what has that name is replaced.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Makes a named pipe or a device.
+    fn make_node(&self, path: &Path, node: Node, mode: u32) -> io::Result<()>;
+    /// Sets when a file was last read and written, links followed.
+    fn set_times(&self, path: &Path, accessed: SystemTime, modified: SystemTime) -> io::Result<()>;
+    /// The file system that a path is on.
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem>;
+    /// Whether this process may do that with a file, links followed.
+    fn may(&self, path: &Path, access: Access) -> bool;
     fn now(&self) -> SystemTime;
     fn sleep(&self, time: Duration);
     fn env(&self, name: &str) -> Option<String>;
@@ -63,6 +76,8 @@ pub trait Host: Sync {
     /// The account with this number.
     fn user_by_uid(&self, uid: u32) -> io::Result<Option<User>>;
     fn group(&self, name: &str) -> io::Result<Option<u32>>;
+    /// The name of the group with this number.
+    fn group_by_gid(&self, gid: u32) -> io::Result<Option<String>>;
     /// The first executable with this name in PATH.
     fn which(&self, program: &str) -> Option<PathBuf>;
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()>;
@@ -138,9 +153,14 @@ pub struct Stat {
     pub gid: u32,
     pub size: u64,
     pub modified: SystemTime,
+    pub accessed: SystemTime,
+    /// When owner, mode or content last changed.
+    pub changed: SystemTime,
     pub inode: u64,
     pub device: u64,
     pub links: u64,
+    /// Major and minor number of a device.
+    pub node: (u32, u32),
     /// Where a symbolic link points.
     pub target: Option<PathBuf>,
 }
@@ -154,6 +174,41 @@ pub enum FileKind {
     Socket,
     CharDevice,
     BlockDevice,
+}
+
+/// What can be made beside files, folders and links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Node {
+    Fifo,
+    /// Major and minor number.
+    CharDevice(u32, u32),
+    BlockDevice(u32, u32),
+}
+
+/// What a process may want to do with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Exist,
+    Read,
+    Write,
+    Execute,
+}
+
+/// Size and state of a file system, in the words of statvfs(3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileSystem {
+    /// Bytes of a block that is best for reading and writing, and of one that the counts below mean.
+    pub block_size: u64,
+    pub fragment_size: u64,
+    pub blocks: u64,
+    pub blocks_free: u64,
+    /// What others than root may have of the free ones.
+    pub blocks_available: u64,
+    pub files: u64,
+    pub files_free: u64,
+    pub files_available: u64,
+    pub flags: u64,
+    pub name_max: u64,
 }
 
 /// An account of the machine.

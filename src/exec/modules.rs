@@ -22,24 +22,31 @@
 pub mod cmd;
 mod config;
 mod cp;
+mod cron;
 mod defaults;
 mod disk;
 mod environ;
 mod event;
+pub mod file;
 mod grains;
+mod group;
 mod hashutil;
 mod key;
 mod log;
 mod r#match;
 mod pillar;
+mod pkg;
 mod random;
 #[cfg(test)]
 mod recorded;
 mod saltutil;
+mod service;
+mod shadow;
 mod slsutil;
 mod state;
 mod sys;
 mod test;
+mod user;
 
 use super::function;
 pub use super::function::Place;
@@ -52,22 +59,29 @@ pub const MODULES: &[&Module] = &[
     &cmd::MODULE,
     &config::MODULE,
     &cp::MODULE,
+    &cron::MODULE,
     &defaults::MODULE,
     &disk::MODULE,
     &environ::MODULE,
     &event::MODULE,
+    &file::MODULE,
     &grains::MODULE,
+    &group::MODULE,
     &hashutil::MODULE,
     &key::MODULE,
     &log::MODULE,
     &r#match::MODULE,
     &pillar::MODULE,
+    &pkg::MODULE,
     &random::MODULE,
     &saltutil::MODULE,
+    &service::MODULE,
+    &shadow::MODULE,
     &slsutil::MODULE,
     &state::MODULE,
     &sys::MODULE,
     &test::MODULE,
+    &user::MODULE,
 ];
 
 /// The functions under one name.

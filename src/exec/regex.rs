@@ -12,9 +12,11 @@
 //! assert_eq!(Regex::new("web(").unwrap_err().to_string(), "missing ), unterminated subpattern at position 3");
 //! ```
 
+mod replace;
 mod translate;
 
 use fancy_regex::RegexBuilder;
+pub use replace::{Template, TemplateError, control_character, escaped};
 use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -41,6 +43,12 @@ pub struct Flags {
 }
 
 impl Flags {
+    /// The flags whose numbers in Python add up to this: 2 is IGNORECASE, 8 MULTILINE, 16 DOTALL, 64 VERBOSE, 256 ASCII.
+    pub fn of_number(number: i64) -> Flags {
+        let on = |bit: i64| number & bit != 0;
+        Flags { ignore_case: on(2), multi_line: on(8), dot_all: on(16), verbose: on(64), ascii: on(256) }
+    }
+
     /// The flag that Python calls so: `IGNORECASE` or `I`, and so on; nothing for another name.
     pub fn with(mut self, name: &str) -> Option<Flags> {
         match name {

@@ -32,6 +32,16 @@ pub(super) fn group(name: &str) -> io::Result<Option<u32>> {
     Ok(getent(&["group", name]).and_then(|line| parse_groups(&line).next().map(|group| group.gid)))
 }
 
+pub(super) fn group_by_gid(gid: u32) -> io::Result<Option<String>> {
+    let groups = read("/etc/group")?;
+    let found = parse_groups(&groups).find(|group| group.gid == gid).map(|group| group.name.to_owned());
+    if found.is_some() {
+        return Ok(found);
+    }
+    let line = getent(&["group", &gid.to_string()]);
+    Ok(line.and_then(|line| parse_groups(&line).next().map(|group| group.name.to_owned())))
+}
+
 fn with_groups(mut user: User) -> io::Result<User> {
     let groups = read("/etc/group")?;
     user.groups = groups_of(&user, &groups);

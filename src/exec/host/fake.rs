@@ -2,7 +2,9 @@
 //!
 //! A command that nobody scripted ends the test with its name.
 
-use super::{Address, Attributes, Command, FileKind, Finished, Host, Stat, User, web};
+use super::{
+    Access, Address, Attributes, Command, FileKind, FileSystem, Finished, Host, Node as NodeKind, Stat, User, web,
+};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -184,9 +186,12 @@ impl Host for Fake {
             gid: attributes.gid.unwrap_or(0),
             size: size as u64,
             modified: SystemTime::UNIX_EPOCH,
+            accessed: SystemTime::UNIX_EPOCH,
+            changed: SystemTime::UNIX_EPOCH,
             inode: 1,
             device: 1,
             links: 1,
+            node: (0, 0),
             target,
         })
     }
@@ -234,6 +239,52 @@ impl Host for Fake {
         Ok(())
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let files = &mut self.state.lock().unwrap().files;
+        let moved: Vec<PathBuf> = files.keys().filter(|path| path.starts_with(from)).cloned().collect();
+        if moved.is_empty() {
+            return missing();
+        }
+        for path in moved {
+            let below = path.strip_prefix(from).unwrap();
+            let new = if below.as_os_str().is_empty() { to.to_owned() } else { to.join(below) };
+            let node = files.remove(&path).unwrap();
+            files.insert(new, node);
+        }
+        Ok(())
+    }
+
+    /// A second file with the same content.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.write(to, &self.read(from)?, Attributes::default())
+    }
+
+    fn make_node(&self, path: &Path, node: NodeKind, mode: u32) -> io::Result<()> {
+        let kind = match node {
+            NodeKind::Fifo => FileKind::Fifo,
+            NodeKind::CharDevice(..) => FileKind::CharDevice,
+            NodeKind::BlockDevice(..) => FileKind::BlockDevice,
+        };
+        let attributes = Attributes { mode: Some(mode), ..Attributes::default() };
+        let node = Node { kind, bytes: Vec::new(), attributes };
+        self.state.lock().unwrap().files.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    /// Times are not kept.
+    fn set_times(&self, path: &Path, _: SystemTime, _: SystemTime) -> io::Result<()> {
+        self.stat(path).map(drop)
+    }
+
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
+        self.stat(path).map(|_| FileSystem { block_size: 4096, blocks: 100, blocks_free: 40, ..FileSystem::default() })
+    }
+
+    /// As root may.
+    fn may(&self, path: &Path, access: Access) -> bool {
+        self.stat(path).is_ok_and(|stat| access != Access::Execute || stat.mode & 0o111 != 0)
+    }
+
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000) + self.slept()
     }
@@ -272,6 +323,10 @@ impl Host for Fake {
 
     fn group(&self, name: &str) -> io::Result<Option<u32>> {
         Ok(self.groups.get(name).copied())
+    }
+
+    fn group_by_gid(&self, gid: u32) -> io::Result<Option<String>> {
+        Ok(self.groups.iter().find(|(_, known)| **known == gid).map(|(name, _)| name.clone()))
     }
 
     fn which(&self, program: &str) -> Option<PathBuf> {

@@ -55,9 +55,12 @@ pub(super) fn stat(path: &Path) -> io::Result<Stat> {
         gid: data.gid(),
         size: data.size(),
         modified: data.modified()?,
+        accessed: data.accessed()?,
+        changed: super::nodes::moment(data.ctime(), data.ctime_nsec()),
         inode: data.ino(),
         device: data.dev(),
         links: data.nlink(),
+        node: super::nodes::numbers(data.rdev()),
         target: match kind {
             FileKind::Link => Some(fs::read_link(path)?),
             _ => None,

@@ -1,6 +1,9 @@
 //! The real machine.
 
-use super::{Address, Attributes, Command, Finished, Host, Stat, User, accounts, environment, files, process, web};
+use super::{
+    Access, Address, Attributes, Command, FileSystem, Finished, Host, Node, Stat, User, accounts, environment, files,
+    nodes, process, web,
+};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -64,6 +67,30 @@ impl Host for Machine {
         files::set(path, attributes)
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::hard_link(from, to)
+    }
+
+    fn make_node(&self, path: &Path, node: Node, mode: u32) -> io::Result<()> {
+        nodes::make(path, node, mode)
+    }
+
+    fn set_times(&self, path: &Path, accessed: SystemTime, modified: SystemTime) -> io::Result<()> {
+        nodes::set_times(path, accessed, modified)
+    }
+
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
+        nodes::file_system(path)
+    }
+
+    fn may(&self, path: &Path, access: Access) -> bool {
+        nodes::may(path, access)
+    }
+
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }
@@ -94,6 +121,10 @@ impl Host for Machine {
 
     fn group(&self, name: &str) -> io::Result<Option<u32>> {
         accounts::group(name)
+    }
+
+    fn group_by_gid(&self, gid: u32) -> io::Result<Option<String>> {
+        accounts::group_by_gid(gid)
     }
 
     fn which(&self, program: &str) -> Option<PathBuf> {

@@ -1,6 +1,6 @@
 //! A view of a host under which nothing can be changed: what a state sees in test mode.
 
-use super::{Address, Attributes, Command, Finished, Host, Stat, User, web};
+use super::{Access, Address, Attributes, Command, FileSystem, Finished, Host, Node, Stat, User, web};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,30 @@ impl Host for ReadOnly<'_> {
         refused("change", &path.to_string_lossy())
     }
 
+    fn rename(&self, from: &Path, _: &Path) -> io::Result<()> {
+        refused("rename", &from.to_string_lossy())
+    }
+
+    fn hard_link(&self, _: &Path, to: &Path) -> io::Result<()> {
+        refused("link", &to.to_string_lossy())
+    }
+
+    fn make_node(&self, path: &Path, _: Node, _: u32) -> io::Result<()> {
+        refused("make", &path.to_string_lossy())
+    }
+
+    fn set_times(&self, path: &Path, _: SystemTime, _: SystemTime) -> io::Result<()> {
+        refused("touch", &path.to_string_lossy())
+    }
+
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem> {
+        self.0.file_system(path)
+    }
+
+    fn may(&self, path: &Path, access: Access) -> bool {
+        self.0.may(path, access)
+    }
+
     fn now(&self) -> SystemTime {
         self.0.now()
     }
@@ -92,6 +116,10 @@ impl Host for ReadOnly<'_> {
 
     fn group(&self, name: &str) -> io::Result<Option<u32>> {
         self.0.group(name)
+    }
+
+    fn group_by_gid(&self, gid: u32) -> io::Result<Option<String>> {
+        self.0.group_by_gid(gid)
     }
 
     fn which(&self, program: &str) -> Option<PathBuf> {

@@ -5,6 +5,7 @@ use super::ast::Pos;
 use super::options::Options;
 use super::token::{OPERATORS, Tok, Token};
 use super::value::Val;
+use crate::exec::regex::control_character;
 use num_bigint::BigInt;
 use std::rc::Rc;
 
@@ -468,20 +469,6 @@ fn number(digits: &str, radix: u32) -> Val {
         Ok(small) => Val::Int(small),
         Err(_) => Val::big(BigInt::parse_bytes(digits.as_bytes(), radix).unwrap_or_default()),
     }
-}
-
-/// The control character that a letter behind a backslash means, in Python's strings and patterns.
-pub fn control_character(letter: char) -> Option<char> {
-    Some(match letter {
-        'n' => '\n',
-        't' => '\t',
-        'r' => '\r',
-        'a' => '\u{7}',
-        'b' => '\u{8}',
-        'f' => '\u{c}',
-        'v' => '\u{b}',
-        _ => return None,
-    })
 }
 
 /// A string literal's text: Python's escapes, unknown ones left as they are.

@@ -1,0 +1,214 @@
+//! The copies that `backup: minion` keeps of files, below `cachedir/file_backup`.
+
+use super::super::Run;
+use super::{in_python_words, refused};
+use crate::exec::host::{Attributes, FileKind, Host};
+use crate::exec::{Ctx, Fault, Reply, paths};
+use crate::record;
+use crate::wire::value::{Map, Value};
+use jiff::civil::DateTime;
+use std::path::{Path, PathBuf};
+
+/// How the time stands in a copy's name.
+const IN_NAME: &str = "%a_%b_%d_%H:%M:%S_%f_%Y";
+
+/// A copy of a file.
+struct Backup {
+    time: DateTime,
+    location: PathBuf,
+    size: u64,
+}
+
+impl Backup {
+    fn shown(&self) -> Value {
+        let time = self.time.strftime("%a %b %d %Y %H:%M:%S.%6f").to_string();
+        let shown = [
+            ("Backup Time", Value::from(time)),
+            ("Size", self.size.into()),
+            ("Location", self.location.to_string_lossy().into_owned().into()),
+        ];
+        Map::from_iter(shown).into()
+    }
+}
+
+/// The folder with the copies of the files of a folder.
+fn folder(ctx: &Ctx, path: &str) -> PathBuf {
+    let cachedir = ctx.opts.str_at("cachedir").unwrap_or("/var/cache/salt/minion");
+    Path::new(cachedir).join("file_backup").join(paths::folder_of(path).trim_start_matches('/'))
+}
+
+/// The copies of a file, the latest one first.
+fn of(ctx: &Ctx, folder: &Path, name: &str) -> Vec<Backup> {
+    let mut found = Vec::new();
+    for entry in ctx.host.list(folder).unwrap_or_default() {
+        let stamp = entry.strip_prefix(name).and_then(|rest| rest.strip_prefix('_'));
+        let Some(time) = stamp.and_then(|stamp| DateTime::strptime(IN_NAME, stamp).ok()) else { continue };
+        let location = folder.join(&entry);
+        if let Ok(stat) = ctx.host.stat(&location)
+            && stat.kind == FileKind::File
+        {
+            found.push(Backup { time, location, size: stat.size });
+        }
+    }
+    found.sort_by_key(|backup| std::cmp::Reverse(backup.time));
+    found
+}
+
+/// A limit that is no number is none.
+fn limited(limit: &Value, backups: Vec<Backup>) -> Map {
+    let most = limit.to_text().parse::<usize>().unwrap_or(usize::MAX);
+    backups.iter().take(most).enumerate().map(|(at, backup)| (Value::from(at), backup.shown())).collect()
+}
+
+record! {
+    /// Lists the copies that were kept of a file, the latest one first.
+    ///
+    ///   salt '*' file.list_backups /foo/bar/baz.txt
+    ///   salt '*' file.list_backup /foo/bar/baz.txt
+    pub struct ListBackups {
+        /// The path.
+        path: String,
+        /// How many at most.
+        limit: Value = (),
+    }
+}
+
+impl Run for ListBackups {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let path = paths::expand_user(ctx.host, &self.path);
+        Ok(limited(&self.limit, of(ctx, &folder(ctx, &path), paths::name_of(&path))).into())
+    }
+}
+
+record! {
+    /// Lists the copies that were kept of the files of a folder, by the beginnings of their names.
+    ///
+    ///   salt '*' file.list_backups_dir /foo/bar/
+    pub struct ListBackupsDir {
+        /// The path of the folder, with a slash at its end.
+        path: String,
+        /// How many of each at most.
+        limit: Value = (),
+    }
+}
+
+impl Run for ListBackupsDir {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let path = paths::expand_user(ctx.host, &self.path);
+        let folder = folder(ctx, &path);
+        let mut names: Vec<String> = ctx.host.list(&folder).unwrap_or_default();
+        names.iter_mut().for_each(|name| name.truncate(name.find('_').unwrap_or(name.len())));
+        names.dedup();
+        let shown = names.into_iter().map(|name| {
+            let backups = limited(&self.limit, of(ctx, &folder, &name));
+            (name, backups)
+        });
+        Ok(shown.collect::<Map>().into())
+    }
+}
+
+record! {
+    /// Puts a copy that was kept of a file in its place. The file as it is becomes a copy itself.
+    ///
+    ///   salt '*' file.restore_backup /foo/bar/baz.txt 0
+    pub struct RestoreBackup {
+        /// The path.
+        path: String,
+        /// Its number in `file.list_backups`.
+        backup_id: Value,
+    }
+}
+
+impl Run for RestoreBackup {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let path = paths::expand_user(ctx.host, &self.path);
+        let backup = match numbered(ctx, &path, &self.backup_id) {
+            Ok(backup) => backup,
+            Err(comment) => return Ok(told(false, comment)),
+        };
+        keep(ctx, &path)?;
+        let restored = ctx
+            .host
+            .read(&backup.location)
+            .and_then(|bytes| ctx.host.write(Path::new(&path), &bytes, Attributes::default()));
+        let location = backup.location.display();
+        Ok(match restored {
+            Ok(()) => told(true, format!("Successfully restored {location} to {path}")),
+            Err(error) => {
+                told(false, format!("Unable to restore {location} to {path}: {}", in_python_words(&path, &error)))
+            }
+        })
+    }
+}
+
+record! {
+    /// Removes a copy that was kept of a file.
+    ///
+    ///   salt '*' file.delete_backup /var/cache/salt/minion/file_backup/home/foo/bar/baz.txt 0
+    ///   salt '*' file.remove_backup /foo/bar/baz.txt 0
+    pub struct DeleteBackup {
+        /// The path.
+        path: String,
+        /// Its number in `file.list_backups`.
+        backup_id: Value,
+    }
+}
+
+impl Run for DeleteBackup {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let path = paths::expand_user(ctx.host, &self.path);
+        let backup = match numbered(ctx, &path, &self.backup_id) {
+            Ok(backup) => backup,
+            Err(comment) => return Ok(told(false, comment)),
+        };
+        let location = backup.location.to_string_lossy().into_owned();
+        Ok(match ctx.host.remove(&backup.location) {
+            Ok(()) => told(true, format!("Successfully removed {location}")),
+            Err(error) => told(false, format!("Unable to remove {location}: {}", in_python_words(&location, &error))),
+        })
+    }
+}
+
+fn told(result: bool, comment: String) -> crate::exec::Returned {
+    Map::from_iter([("result", Value::from(result)), ("comment", comment.into())]).into()
+}
+
+fn numbered(ctx: &Ctx, path: &str, id: &Value) -> Result<Backup, String> {
+    let text = id.to_text();
+    let number = text.parse::<i64>().ok().filter(|number| number.to_string().len() == text.len());
+    let Some(number) = number else { return Err(format!("Invalid backup_id '{text}'")) };
+    let mut backups = of(ctx, &folder(ctx, path), paths::name_of(path));
+    match usize::try_from(number).ok().filter(|number| *number < backups.len()) {
+        Some(number) => Ok(backups.swap_remove(number)),
+        None => Err(format!("backup_id '{text}' does not exist for {path}")),
+    }
+}
+
+/// Keeps a copy of a file as it is now, owned and moded as it.
+pub fn keep(ctx: &Ctx, path: &str) -> Result<(), Fault> {
+    let folder = folder(ctx, path);
+    let refused = |error: &std::io::Error| refused(path, error);
+    let bytes = match ctx.host.read(Path::new(path)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(refused(&error)),
+    };
+    let stat = paths::followed(ctx.host, Path::new(path)).map_err(|error| refused(&error))?;
+    make_private(ctx.host, &folder).map_err(|error| refused(&error))?;
+    let now = jiff::Timestamp::try_from(ctx.host.now()).map_err(|error| Fault::Internal(error.to_string()))?;
+    let now = jiff::tz::TimeZone::system().to_datetime(now);
+    let name = format!("{}_{}", paths::name_of(path), now.strftime("%a_%b_%d_%H:%M:%S_%6f_%Y"));
+    let attributes = Attributes { mode: Some(stat.mode), uid: Some(stat.uid), gid: Some(stat.gid) };
+    ctx.host.write(&folder.join(name), &bytes, attributes).map_err(|error| refused(&error))
+}
+
+/// Folders of copies are for the minion's account alone: the files may be secret.
+fn make_private(host: &dyn Host, folder: &Path) -> std::io::Result<()> {
+    if host.stat(folder).is_ok() {
+        return Ok(());
+    }
+    if let Some(above) = folder.parent() {
+        make_private(host, above)?;
+    }
+    host.make_folder(folder, 0o700)
+}

@@ -1,0 +1,277 @@
+//! Digests of files, and where a digest is said to stand.
+
+use super::super::Run;
+use crate::exec::digest::HashType;
+use crate::exec::fileserver::address::{Url, redacted, scheme};
+use crate::exec::fileserver::client::{FileClient, Wanted};
+use crate::exec::host::Host;
+use crate::exec::regex::{Regex, escaped};
+use crate::exec::{Ctx, Fault, Reply, paths};
+use crate::record;
+use crate::wire::value::{Map, Value};
+use std::path::Path;
+
+/// The kinds with their lengths, as messages list them.
+fn lengths() -> String {
+    let mut kinds: Vec<(usize, &str)> =
+        HashType::ALL.iter().map(|kind| (kind.of_bytes(b"").len(), kind.name())).collect();
+    kinds.sort();
+    kinds.iter().map(|(length, name)| format!("{name} ({length})")).collect::<Vec<_>>().join(", ")
+}
+
+/// The digest of a file.
+pub(super) fn of_file(host: &dyn Host, path: &str, kind: &str) -> Result<String, Fault> {
+    let known = HashType::named(kind).ok_or_else(|| Fault::invocation(format!("Invalid hash type: {kind}")))?;
+    host.open(Path::new(path)).and_then(|file| known.of(file)).map_err(|error| super::refused(path, &error))
+}
+
+record! {
+    /// Shows the digest of a file.
+    ///
+    ///   salt '*' file.get_hash /etc/shadow
+    pub struct GetHash {
+        /// The path.
+        path: String,
+        /// md5, sha1, sha224, sha256, sha384 or sha512.
+        form: String = "sha256",
+        /// Taken, not used.
+        chunk_size: Value = 65536,
+    }
+}
+
+impl Run for GetHash {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(of_file(ctx.host, &paths::expand_user(ctx.host, &self.path), &self.form)?.into())
+    }
+}
+
+record! {
+    /// Shows the digest of a file, or that there is none.
+    ///
+    ///   salt '*' file.get_sum /etc/passwd sha512
+    pub struct GetSum {
+        /// The path.
+        path: String,
+        /// md5, sha1, sha224, sha256, sha384 or sha512.
+        form: String = "sha256",
+    }
+}
+
+impl Run for GetSum {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let path = paths::expand_user(ctx.host, &self.path);
+        match paths::is_file(ctx.host, &path) {
+            true => Ok(of_file(ctx.host, &path, &self.form)?.into()),
+            false => Ok("File not found".into()),
+        }
+    }
+}
+
+record! {
+    /// Shows whether a file has a digest.
+    ///
+    ///   salt '*' file.check_hash /etc/fstab sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709
+    pub struct CheckHash {
+        /// The path.
+        path: String,
+        /// The digest, with or without its kind and `=` or `:` before it.
+        file_hash: Value,
+    }
+}
+
+impl Run for CheckHash {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let Some(given) = self.file_hash.as_str() else { return Err(Fault::invocation("hash must be a string")) };
+        let (kind, digest) = match given.split_once(':').or_else(|| given.split_once('=')) {
+            Some((kind, digest)) => (kind, digest),
+            None => match HashType::of_length(given.len()) {
+                Some(kind) => (kind.name(), given),
+                None => {
+                    return Err(Fault::invocation(format!(
+                        "Hash {given} (length: {}) could not be matched to a supported hash type. The supported hash types \
+                         and lengths are: {}",
+                        given.len(),
+                        lengths()
+                    )));
+                }
+            },
+        };
+        Ok((of_file(ctx.host, &paths::expand_user(ctx.host, &self.path), kind)? == digest).into())
+    }
+}
+
+record! {
+    /// Finds the digest of a file in a list of digests, such as `SHA256SUMS`. Without a line for the name: the first digest
+    /// in it.
+    ///
+    ///   salt '*' file.extract_hash /path/to/SHA256SUMS sha256 /etc/foo
+    pub struct ExtractHash {
+        /// The list's path.
+        hash_fn: String,
+        /// The kind of digest; empty: any.
+        hash_type: String = "sha256",
+        /// The path that the file will have.
+        file_name: String = "",
+        /// The address that it comes from.
+        source: String = "",
+        /// The name that it has in the list.
+        source_hash_name: Option<String> = (),
+    }
+}
+
+impl Run for ExtractHash {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let bytes = ctx.host.read(Path::new(&self.hash_fn)).map_err(|error| super::refused(&self.hash_fn, &error))?;
+        let names = Names { listed: self.source_hash_name.as_deref(), file: &self.file_name, source: &self.source };
+        let found = extract(&String::from_utf8_lossy(&bytes), HashType::named(&self.hash_type), &names)?;
+        Ok(found.map_or(Value::Null, |(kind, digest)| shown(kind, &digest).into()).into())
+    }
+}
+
+fn shown(kind: HashType, digest: &str) -> Map {
+    Map::from_iter([("hsum", digest), ("hash_type", kind.name())])
+}
+
+/// What the file may be called in a list of digests.
+struct Names<'a> {
+    listed: Option<&'a str>,
+    file: &'a str,
+    source: &'a str,
+}
+
+fn extract(text: &str, kind: Option<HashType>, names: &Names) -> Result<Option<(HashType, String)>, Fault> {
+    let span = kind.map_or_else(|| "32,128".to_owned(), |kind| kind.of_bytes(b"").len().to_string());
+    let pattern = format!("(?i)(?<![a-z0-9])([a-f0-9]{{{span}}})(?![a-z0-9])");
+    let wrong = |error: crate::exec::regex::RegexError| Fault::Internal(error.to_string());
+    let regex = Regex::new(&pattern).map_err(wrong)?;
+    let of_source = Url::parse(names.source);
+    let source = if of_source.path.is_empty() { &of_source.authority } else { &of_source.path };
+    // What a line may end with, or begin with; the first kind of name that is found counts.
+    let wanted: [(&str, &str, &str); 3] = [
+        (names.listed.unwrap_or(""), names.listed.unwrap_or(""), " \t\n\r\u{b}\u{c}"),
+        (paths::name_of(names.file), names.file, " \t\n\r\u{b}\u{c}\\/*"),
+        (paths::name_of(source), names.source, " \t\n\r\u{b}\u{c}\\/*"),
+    ];
+    let mut found: [Option<(HashType, String)>; 3] = Default::default();
+    let mut first = None;
+    for line in text.lines().map(str::trim) {
+        let Some(digest) = regex.search(line).map_err(wrong)?.and_then(|found| found.group(1)) else { continue };
+        let Some(kind) = HashType::of_length(digest.len()) else { continue };
+        first.get_or_insert_with(|| (kind, digest.to_owned()));
+        for (place, (end, start, separators)) in found.iter_mut().zip(wanted) {
+            if start.is_empty() || place.is_some() {
+                continue;
+            }
+            let fits = match line.strip_suffix(end) {
+                Some(before) => before.ends_with(|c| separators.contains(c)),
+                None => {
+                    let begins = Regex::new(&format!(r"{}\s+", escaped(start))).map_err(wrong)?;
+                    begins.is_match(line).map_err(wrong)?
+                }
+            };
+            if fits {
+                *place = Some((kind, digest.to_owned()));
+            }
+        }
+    }
+    Ok(found.into_iter().flatten().next().or(first))
+}
+
+record! {
+    /// Shows the digest that a `source_hash` of `file.managed` means: itself, or what a file at that address says.
+    ///
+    ///   salt '*' file.get_source_sum /tmp/foo.tar.gz source=http://mydomain/foo.tar.gz source_hash=499ae16dcae71eeb7c3a30c75ea7a1a6
+    pub struct GetSourceSum {
+        /// The path that the file will have.
+        file_name: String = "",
+        /// The address that it comes from.
+        source: String = "",
+        /// A digest, `KIND=DIGEST`, or the path or address of a list of digests.
+        source_hash: Option<String> = (),
+        /// The name that it has in the list.
+        source_hash_name: Option<String> = (),
+        /// The environment of files.
+        saltenv: String = "base",
+        /// Whether the certificate of a web server is checked.
+        verify_ssl: bool = true,
+        /// Signatures of the list: refused, this version does not check them.
+        source_hash_sig: Value = (),
+        /// Keys that may have signed it.
+        signed_by_any: Value = (),
+        /// Keys that must have signed it.
+        signed_by_all: Value = (),
+        /// The keyring that they are in.
+        keyring: Value = (),
+        /// The folder of GnuPG.
+        gnupghome: Value = (),
+        /// The module that checks signatures.
+        sig_backend: Value = "gpg",
+    }
+}
+
+/// The kinds of address that a list of digests may have.
+const SCHEMES: [&str; 8] = ["salt", "file", "http", "https", "ftp", "s3", "swift", "sftp"];
+
+impl Run for GetSourceSum {
+    fn run(self, ctx: &Ctx) -> Reply {
+        if self.source_hash_sig.truthy() {
+            return Err(Fault::execution("this version does not check signatures: leave out source_hash_sig"));
+        }
+        let Some(given) = &self.source_hash else { return Err(invalid("None")) };
+        let place = match scheme(given) {
+            _ if given.starts_with('/') => Some(given.clone()),
+            kind if SCHEMES.contains(&kind.as_str()) => {
+                let wanted = Wanted { unchecked: !self.verify_ssl, ..Wanted::default() };
+                let kept = FileClient::new(ctx).cache_file(given, &self.saltenv, &wanted)?;
+                let missing = || Fault::execution(format!("Source hash file {} not found", redacted(given)));
+                Some(kept.ok_or_else(missing)?)
+            }
+            kind if kind.is_empty() => None,
+            _ => return Err(invalid(given)),
+        };
+        let (kind, digest) = match place {
+            Some(path) => {
+                let bytes = std::fs::read(&path).map_err(|error| super::refused(&path, &error))?;
+                let names =
+                    Names { listed: self.source_hash_name.as_deref(), file: &self.file_name, source: &self.source };
+                extract(&String::from_utf8_lossy(&bytes), None, &names)?.ok_or_else(|| invalid(given))?
+            }
+            None => plain(given)?,
+        };
+        let shown = [("hash_type", Value::from(kind.name())), ("hsum", digest.to_lowercase().into())];
+        Ok(Map::from_iter(shown).into())
+    }
+}
+
+fn plain(given: &str) -> Result<(HashType, String), Fault> {
+    let Some((kind, digest)) = given.split_once('=').map(|(kind, digest)| (kind.trim(), digest.trim())) else {
+        let is_hex = !given.is_empty() && given.chars().all(|c| c.is_ascii_hexdigit());
+        let kind = HashType::of_length(given.len()).filter(|_| is_hex).ok_or_else(|| invalid(given))?;
+        return Ok((kind, given.to_owned()));
+    };
+    let Some(known) = HashType::ALL.into_iter().find(|known| known.name() == kind) else {
+        return Err(Fault::execution(format!(
+            "Invalid hash type '{kind}'. Supported hash types are: sha512, sha384, sha256, sha224, sha1, md5. Either remove the \
+             hash type and simply use '{digest}' as the source_hash, or change the hash type to a supported type."
+        )));
+    };
+    match HashType::of_length(digest.len()) {
+        None => Err(invalid(given)),
+        Some(other) if other != known => Err(Fault::execution(format!(
+            "Invalid length ({}) for hash type '{kind}'. Either remove the hash type and simply use '{digest}' as the \
+             source_hash, or change the hash type to '{}'",
+            digest.len(),
+            other.name()
+        ))),
+        Some(_) => Ok((known, digest.to_owned())),
+    }
+}
+
+fn invalid(given: &str) -> Fault {
+    Fault::execution(format!(
+        "Source hash {} format is invalid. It is a digest, KIND=DIGEST, or the path or address of a file with digests. The kinds \
+         of digest and their lengths are: {}.",
+        redacted(given),
+        lengths()
+    ))
+}

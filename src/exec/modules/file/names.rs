@@ -1,0 +1,105 @@
+//! Paths as text: nothing is looked at but by `path_exists_glob`.
+
+use super::super::Run;
+use crate::exec::{Ctx, Reply, paths};
+use crate::record;
+use crate::wire::record::Rest;
+use crate::wire::value::Value;
+
+record! {
+    /// Shows the last part of a path.
+    ///
+    ///   salt '*' file.basename /etc/hosts
+    pub struct Basename {
+        /// The path.
+        path: String,
+    }
+}
+
+impl Run for Basename {
+    fn run(self, _: &Ctx) -> Reply {
+        Ok(paths::name_of(&self.path).into())
+    }
+}
+
+record! {
+    /// Shows a path without its last part.
+    ///
+    ///   salt '*' file.dirname /etc/hosts
+    pub struct Dirname {
+        /// The path.
+        path: String,
+    }
+}
+
+impl Run for Dirname {
+    fn run(self, _: &Ctx) -> Reply {
+        Ok(paths::folder_of(&self.path).into())
+    }
+}
+
+record! {
+    /// Joins parts to a path. An absolute part begins it anew.
+    ///
+    ///   salt '*' file.join / usr local bin
+    pub struct Join {
+        /// The parts.
+        args: Rest,
+    }
+}
+
+impl Run for Join {
+    fn run(self, _: &Ctx) -> Reply {
+        let parts: Vec<String> = self.args.0.iter().map(Value::to_text).collect();
+        match parts.is_empty() {
+            true => Err(crate::exec::Fault::invocation("join() needs a part of a path at least")),
+            false => Ok(paths::join(&parts).into()),
+        }
+    }
+}
+
+record! {
+    /// Shows a path without `.`, `..` and doubled slashes. Links are not looked at.
+    ///
+    ///   salt '*' file.normpath /a/b/c/..
+    pub struct Normpath {
+        /// The path.
+        path: String,
+    }
+}
+
+impl Run for Normpath {
+    fn run(self, _: &Ctx) -> Reply {
+        Ok(paths::normal(&self.path).into())
+    }
+}
+
+record! {
+    /// Shows what the folder above is called: `..`.
+    ///
+    ///   salt '*' file.pardir
+    pub struct Pardir {}
+}
+
+impl Run for Pardir {
+    fn run(self, _: &Ctx) -> Reply {
+        Ok("..".into())
+    }
+}
+
+record! {
+    /// Shows whether a pattern matches any path.
+    ///
+    ///   salt '*' file.path_exists_glob '/etc/pam*/pass*'
+    pub struct PathExistsGlob {
+        /// The pattern: `*`, `?` and `[...]`.
+        path: String,
+    }
+}
+
+impl Run for PathExistsGlob {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let pattern = paths::expand_user(ctx.host, &self.path);
+        Ok((!paths::glob(ctx.host, &pattern).is_empty()).into())
+    }
+}

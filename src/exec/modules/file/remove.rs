@@ -1,0 +1,135 @@
+//! `file.remove`, `file.rmdir`.
+
+use super::super::Run;
+use super::absolute;
+use super::content::failure;
+use super::facts::seconds;
+use crate::exec::host::{FileKind, Host};
+use crate::exec::{Ctx, Fault, Reply, paths};
+use crate::record;
+use crate::wire::record::Keywords;
+use crate::wire::value::{Map, Value};
+use std::io;
+use std::path::Path;
+
+record! {
+    /// Removes a file, a link, or a folder with all that is in it. False: there was nothing.
+    ///
+    ///   salt '*' file.remove /tmp/foo
+    pub struct Remove {
+        /// The path, absolute.
+        path: String,
+        kwargs: Keywords,
+    }
+}
+
+impl Run for Remove {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let path = paths::expand_user(ctx.host, &self.path);
+        if !path.starts_with('/') {
+            return Err(Fault::invocation(format!("File path must be absolute: {path}")));
+        }
+        if paths::normal(&path).trim_matches('/').is_empty() {
+            return Err(Fault::execution(format!("Could not remove '{path}': it is the root of the file system")));
+        }
+        let removed = match ctx.host.stat(Path::new(&path)) {
+            Ok(stat) if stat.kind == FileKind::Folder => all(ctx.host, Path::new(&path)),
+            Ok(_) => ctx.host.remove(Path::new(&path)),
+            Err(_) => return Ok(false.into()),
+        };
+        removed.map_err(|error| Fault::execution(format!("Could not remove '{path}': {}", failure(&path, &error))))?;
+        Ok(true.into())
+    }
+}
+
+/// Removes a folder with all that is in it; links are removed and not followed.
+pub fn all(host: &dyn Host, path: &Path) -> io::Result<()> {
+    if host.stat(path)?.kind == FileKind::Folder {
+        for name in host.list(path)? {
+            all(host, &path.join(name))?;
+        }
+    }
+    match host.remove(path) {
+        // A folder that stands only in the names of what was in it is gone with that.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+record! {
+    /// Removes an empty folder.
+    ///
+    ///   salt '*' file.rmdir /tmp/foo
+    pub struct Rmdir {
+        /// The path, absolute.
+        path: String,
+        /// Remove the empty folders below it first.
+        recurse: bool = false,
+        /// Return what was removed and what could not be.
+        verbose: bool = false,
+        /// Leave those alone that were changed in so many days.
+        older_than: Option<i64> = (),
+    }
+}
+
+impl Run for Rmdir {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let path = absolute(ctx, &self.path, "File path must be absolute.")?;
+        if !paths::is_folder(ctx.host, &path) {
+            return Err(Fault::invocation(format!("A valid directory was not specified: {path}")));
+        }
+        let days = self.older_than.filter(|days| *days != 0);
+        let limit = days.map(|days| seconds(ctx.host.now()) - days as f64 * 86400.0);
+        let mut done = Done { limit, deleted: Vec::new(), errors: Vec::new() };
+        if self.recurse {
+            done.below(ctx.host, &path);
+        }
+        let below = done.errors.is_empty();
+        let own = done.folder(ctx.host, &path);
+        let result = match own {
+            Some(removed) => removed && below,
+            None => self.recurse && below,
+        };
+        if !self.verbose {
+            return Ok(result.into());
+        }
+        let shown =
+            [("deleted", Value::list(done.deleted)), ("errors", Value::list(done.errors)), ("result", result.into())];
+        Ok(Map::from_iter(shown).into())
+    }
+}
+
+struct Done {
+    /// Folders that were changed after it stay.
+    limit: Option<f64>,
+    deleted: Vec<String>,
+    errors: Vec<Value>,
+}
+
+impl Done {
+    fn below(&mut self, host: &dyn Host, folder: &str) {
+        for name in host.list(Path::new(folder)).unwrap_or_default() {
+            let path = paths::join(&[folder.to_owned(), name]);
+            if host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Folder) {
+                self.below(host, &path);
+                self.folder(host, &path);
+            }
+        }
+    }
+
+    /// Whether it was removed; nothing: it is too young.
+    fn folder(&mut self, host: &dyn Host, path: &str) -> Option<bool> {
+        let modified = host.stat(Path::new(path)).map(|stat| seconds(stat.modified)).unwrap_or(0.0);
+        if self.limit.is_some_and(|limit| modified >= limit) {
+            return None;
+        }
+        match host.remove(Path::new(path)) {
+            Ok(()) => self.deleted.push(path.to_owned()),
+            Err(error) => {
+                self.errors.push(Value::list([path.to_owned(), failure(path, &error)]));
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+}

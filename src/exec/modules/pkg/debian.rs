@@ -1,0 +1,832 @@
+//! What Debian's tools alone have: sources, keys, selections.
+
+use super::apt::{self, Keep, Source, Sources};
+use super::manager::Manager;
+use super::show::is_true;
+use crate::exec::accounts::tool;
+use crate::exec::fileserver::client::FileClient;
+use crate::exec::host::{Attributes, Host};
+use crate::exec::modules::Run;
+use crate::exec::program::Program;
+use crate::exec::renderers::yaml;
+use crate::exec::{Ctx, Fault, Reply, paths};
+use crate::record;
+use crate::wire::record::Keywords;
+use crate::wire::value::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const KEYRINGS: &str = "/etc/apt/keyrings";
+
+/// What dpkg-query says where it does not know one of the packages.
+pub(super) fn unknown(ctx: &Ctx, names: &[String]) -> Result<Option<String>, Fault> {
+    super::check_names(names)?;
+    let format = "-f=${db:Status-Status}\t${binary:Package}\n";
+    let told = Program::new(["dpkg-query", format, "-W"]).args(names.iter().map(String::as_str)).query(ctx)?;
+    Ok((!told.is_success()).then(|| format!("Error:  {}", told.stderr)))
+}
+
+/// `pkg.show`.
+pub(super) fn show(ctx: &Ctx, names: &[String], keywords: &Map) -> Reply {
+    super::check_names(names)?;
+    if keywords.at("refresh").is_some_and(is_true) {
+        apt::refresh(ctx)?;
+    }
+    if names.is_empty() {
+        return Ok(Map::new().into());
+    }
+    let fields: Vec<String> = match keywords.at("filter") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::List(items)) => items.iter().map(|item| item.to_text().to_lowercase()).collect(),
+        Some(text) => text.to_text().split(',').map(|field| field.trim().to_lowercase()).collect(),
+    };
+    let told = Program::new(["apt-cache", "show"]).args(names.iter().map(String::as_str)).query(ctx)?;
+    let mut shown = Map::new();
+    for stanza in told.stdout.split("\n\n") {
+        let (mut name, mut version, mut rest) = (None, None, Map::new());
+        for line in stanza.lines() {
+            let Some((key, value)) = line.trim().split_once(':') else { continue };
+            let (key, value) = (key.trim(), value.trim());
+            match key {
+                "Package" => name = Some(value.to_owned()),
+                "Version" => version = Some(value.to_owned()),
+                key if fields.is_empty() || fields.contains(&key.to_lowercase()) => {
+                    rest.insert(key, value);
+                }
+                _ => {}
+            }
+        }
+        if let (Some(name), Some(version)) = (name, version)
+            && let Value::Map(versions) = shown.entry_or(name, || Map::new().into())
+            && let Value::Map(known) = versions.entry_or(version, || Map::new().into())
+        {
+            known.extend(rest);
+        }
+    }
+    Ok(shown.into())
+}
+
+/// `pkg.info_installed`.
+pub(super) fn info(ctx: &Ctx, names: &[String], failhard: bool) -> Reply {
+    const FIELDS: [(&str, &str); 15] = [
+        ("name", "${Package}"),
+        ("revision", "${binary:Revision}"),
+        ("architecture", "${Architecture}"),
+        ("packager", "${Maintainer}"),
+        ("summary", "${Summary}"),
+        ("source", "${source:Package}"),
+        ("version", "${Version}"),
+        ("group", "${Section}"),
+        ("size", "${Size}"),
+        ("MD5", "${MD5sum}"),
+        ("vendor", "${Origin}"),
+        ("url", "${Homepage}"),
+        ("status", "${db:Status-Abbrev}"),
+        ("install_date", "${db-fsys:Last-Modified}"),
+        ("description", "${Description}"),
+    ];
+    // Unit separators: no field has one.
+    let format: String = FIELDS.iter().map(|(_, field)| format!("{field}\u{1f}")).collect();
+    let format = format!("-f={format}\u{1e}");
+    let told = Program::new(["dpkg-query", "-W", &format]).args(names.iter().map(String::as_str)).query(ctx)?;
+    if !told.is_success() && failhard {
+        return Err(Fault::execution(format!("Error getting packages information: {}", told.stderr)));
+    }
+    let mut shown = Map::new();
+    for package in told.stdout.split('\u{1e}') {
+        let values: Vec<&str> = package.split('\u{1f}').collect();
+        let Some(name) = values.first().filter(|name| !name.is_empty()) else { continue };
+        let mut info = Map::new();
+        for ((key, _), value) in FIELDS.iter().zip(&values) {
+            match *key {
+                "status" => {}
+                "install_date" => {
+                    let date = value.parse().ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+                    if let Some(date) = date {
+                        info.insert("install_date", date.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+                    }
+                }
+                "description" => drop(info.insert(*key, *value)),
+                _ if value.is_empty() => {}
+                key => drop(info.insert(key, *value)),
+            }
+        }
+        if let Some(license) = license(ctx.host, name) {
+            info.insert("license", license);
+        }
+        if values.get(12).is_none_or(|status| status.chars().nth(1) == Some('i')) {
+            shown.insert(*name, info);
+        }
+    }
+    Ok(shown.into())
+}
+
+fn license(host: &dyn Host, name: &str) -> Option<String> {
+    let bytes = host.read(Path::new(&format!("/usr/share/doc/{name}/copyright"))).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let mut licenses: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("License:")).map(str::trim).collect();
+    licenses.sort_unstable();
+    licenses.dedup();
+    Some(licenses.join(", ")).filter(|licenses| !licenses.is_empty())
+}
+
+record! {
+    /// Shows what dpkg is told to do with packages: their names by state.
+    ///
+    ///   salt '*' pkg.get_selections
+    ///   salt '*' pkg.get_selections 'python-*' state=hold
+    pub struct GetSelections {
+        /// A package or a shell pattern.
+        pattern: Option<String> = (),
+        /// Only those in this state.
+        state: Option<String> = (),
+    }
+}
+
+impl Run for GetSelections {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "get_selections")?;
+        let mut found = apt::selections(ctx, self.pattern.as_deref().filter(|pattern| !pattern.is_empty()))?;
+        let list = |names: Vec<String>| Value::list(names);
+        if let Some(state) = self.state.filter(|state| !state.is_empty()) {
+            let names = found.remove(&state).unwrap_or_default();
+            return Ok(Map::from_iter([(state, list(names))]).into());
+        }
+        Ok(found.into_iter().map(|(state, names)| (state, list(names))).collect::<Map>().into())
+    }
+}
+
+record! {
+    /// Tells dpkg what to do with packages. Returns what has changed.
+    ///
+    ///   salt '*' pkg.set_selections selection='{"install": ["netcat"]}'
+    pub struct SetSelections {
+        /// The address of a file as `dpkg --get-selections` prints it.
+        path: Option<String> = (),
+        /// Names by state: install, hold, deinstall, purge.
+        selection: Value = (),
+        /// Forget first what it was told.
+        clear: bool = false,
+        /// The environment of files.
+        saltenv: String = "base",
+    }
+}
+
+impl Run for SetSelections {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "set_selections")?;
+        let path = self.path.filter(|path| !path.is_empty());
+        if path.is_some() && self.selection.truthy() {
+            return Err(Fault::invocation(
+                "The 'selection' and 'path' arguments to pkg.set_selections are mutually exclusive, and cannot be specified \
+                 together",
+            ));
+        }
+        let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        if let Some(path) = path {
+            let kept = FileClient::new(ctx).cache_file(&path, &self.saltenv, &Default::default())?;
+            let kept = kept.ok_or_else(|| Fault::execution(format!("{path} is not there")))?;
+            let text = std::fs::read_to_string(&kept).map_err(|error| Fault::execution(format!("{kept}: {error}")))?;
+            wanted = apt::parse_selections(&text);
+        } else if self.selection.truthy() {
+            let given = match &self.selection {
+                Value::Str(text) => yaml::load(text)
+                    .map_err(|error| Fault::invocation(format!("Improperly-formatted selection: {error}")))?,
+                other => other.clone(),
+            };
+            let Value::Map(map) = given else { return Err(Fault::invocation("selection: a map of states is wanted")) };
+            for (state, names) in &map {
+                let names = match names {
+                    Value::List(names) => names.iter().map(Value::to_text).collect(),
+                    name => vec![name.to_text()],
+                };
+                wanted.insert(state.to_text(), names);
+            }
+        }
+        let states = ["install", "hold", "deinstall", "purge"];
+        let bad: Vec<&str> = wanted.keys().map(String::as_str).filter(|state| !states.contains(state)).collect();
+        if !bad.is_empty() {
+            return Err(Fault::invocation(format!("Invalid state(s): {}", bad.join(", "))));
+        }
+        if wanted.is_empty() {
+            return Ok(Map::new().into());
+        }
+        let is_test = ctx.opt("test").is_some_and(Value::truthy);
+        if self.clear && !is_test {
+            let answer = apt::call(ctx, &["dpkg", "--clear-selections"], None)?;
+            answer.expect_success("Running dpkg --clear-selections failed")?;
+        }
+        let had = apt::selections(ctx, None)?;
+        let state_of =
+            |name: &String| had.iter().find(|(_, names)| names.contains(name)).map(|(state, _)| state.as_str());
+        let mut changed = Map::new();
+        for (state, names) in &wanted {
+            super::check_names(names)?;
+            for name in names.iter().filter(|name| state_of(name) != Some(state)) {
+                if !is_test {
+                    apt::select(ctx, name, state)?;
+                    let change = [("old", Value::from(state_of(name))), ("new", state.as_str().into())];
+                    changed.insert(name.as_str(), Map::from_iter(change));
+                }
+            }
+        }
+        Ok(changed.into())
+    }
+}
+
+record! {
+    /// Lists where packages come from, by address.
+    ///
+    ///   salt '*' pkg.list_repos
+    pub struct ListRepos {
+        kwargs: Keywords,
+    }
+}
+
+impl Run for ListRepos {
+    fn run(self, ctx: &Ctx) -> Reply {
+        match Manager::of(ctx)? {
+            Manager::Apt => Ok(Sources::read(ctx).shown().into()),
+            Manager::Dnf | Manager::Zypper => Ok(super::dnf::repos(ctx)?.into()),
+            Manager::Apk => Err(Fault::execution("pkg.list_repos: this version does not have it for apk")),
+        }
+    }
+}
+
+/// A source as a caller writes it, `ppa:` resolved on Ubuntu.
+fn wanted(ctx: &Ctx, repo: &str) -> Result<Source, Fault> {
+    let is_ubuntu = ctx.grains.str_at("os").is_some_and(|os| ["Ubuntu", "Mint", "neon"].contains(&os));
+    let line = match repo.strip_prefix("ppa:") {
+        Some(ppa) if is_ubuntu => {
+            let (owner, name) = ppa.split_once('/').unwrap_or((ppa, "ppa"));
+            let codename = ctx.grains.str_at("oscodename").unwrap_or_default();
+            format!("deb http://ppa.launchpad.net/{owner}/{name}/ubuntu {codename} main")
+        }
+        Some(_) => return Err(Fault::execution(format!("cannot parse \"ppa:\" style repo definitions: {repo}"))),
+        None => repo.to_owned(),
+    };
+    Source::parse(&line).ok_or_else(|| {
+        Fault::invocation(format!(
+            "Name {repo} is not valid. This must be the complete repo entry as seen in the sources file"
+        ))
+    })
+}
+
+/// The entry of `pkg.list_repos` that a source means; nothing where there is none.
+fn shown(sources: &Sources, wanted: &Source) -> Map {
+    let has = |entry: &Value, key: &str, value: Option<&String>| {
+        let own = entry.at(key).map(Value::to_text).unwrap_or_default();
+        value.is_some_and(|value| own.trim_end_matches('/') == value.trim_end_matches('/'))
+    };
+    let all = sources.shown();
+    let entries = all.values().filter_map(Value::as_list).flatten();
+    let at = |entry: &&Value| {
+        has(entry, "type", wanted.types.first())
+            && has(entry, "uri", wanted.uris.first())
+            && has(entry, "dist", wanted.suites.first())
+    };
+    let shares = |entry: &&Value| {
+        let own = entry.at("comps").and_then(Value::as_list).unwrap_or_default();
+        wanted.comps.is_empty() || own.iter().any(|comp| wanted.comps.contains(&comp.to_text()))
+    };
+    entries.filter(at).find(shares).and_then(Value::as_map).cloned().unwrap_or_default()
+}
+
+record! {
+    /// Shows a source of packages; nothing where there is no such one.
+    ///
+    ///   salt '*' pkg.get_repo 'deb http://deb.debian.org/debian stable main'
+    pub struct GetRepo {
+        /// The source, as it stands in sources.list.
+        repo: String,
+        kwargs: Keywords,
+    }
+}
+
+impl Run for GetRepo {
+    fn run(self, ctx: &Ctx) -> Reply {
+        if Manager::of(ctx)? != Manager::Apt {
+            return Ok(super::dnf::repos(ctx)?.remove(&self.repo).unwrap_or_else(|| Map::new().into()).into());
+        }
+        let sources = Sources::read(ctx);
+        if sources.iter().next().is_none() {
+            return Ok(Map::new().into());
+        }
+        match Source::parse(&self.repo) {
+            Some(source) => Ok(shown(&sources, &source).into()),
+            None if self.repo.starts_with("ppa:") => Ok(shown(&sources, &wanted(ctx, &self.repo)?).into()),
+            None => Ok(Map::new().into()),
+        }
+    }
+}
+
+record! {
+    /// Removes a source of packages, or some components of it. Returns what was removed, in words.
+    ///
+    ///   salt '*' pkg.del_repo 'deb http://deb.example.org/debian stable main'
+    pub struct DelRepo {
+        /// The source, as it stands in sources.list.
+        repo: String,
+        /// `refresh_db` (True): read the lists anew afterwards.
+        kwargs: Keywords,
+    }
+}
+
+impl Run for DelRepo {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "del_repo")?;
+        let gone = wanted(ctx, &self.repo)?;
+        let mut sources = Sources::read(ctx);
+        let suite = gone.suites.first().cloned().unwrap_or_default();
+        let touched = sources.change(|source| {
+            if !source.is_at(&gone) || source.architectures != gone.architectures {
+                return Keep::AsItIs;
+            }
+            let same = |a: &[String], b: &[String]| a.len() == b.len() && a.iter().all(|item| b.contains(item));
+            if same(&source.comps, &gone.comps) {
+                source.suites.retain(|own| *own != suite);
+            } else {
+                let before = source.comps.len();
+                source.comps.retain(|comp| !gone.comps.contains(comp));
+                if source.comps.len() == before {
+                    return Keep::AsItIs;
+                }
+            }
+            if source.suites.is_empty() || source.comps.is_empty() && !gone.comps.is_empty() {
+                Keep::Not
+            } else {
+                Keep::Changed
+            }
+        });
+        if touched.is_empty() {
+            return Err(Fault::execution(format!("Repo {} doesn't exist in the sources.list(s)", self.repo)));
+        }
+        sources.save(ctx.host)?;
+        let mut told = String::new();
+        for path in touched {
+            let shown = path.display();
+            if !sources.has_sources(&path) && path.starts_with("/etc/apt/sources.list.d") {
+                ctx.host.remove(&path).map_err(|error| Fault::execution(format!("{shown}: {error}")))?;
+                told.push_str(&format!("File {shown} containing repo '{}' has been removed.", self.repo));
+            } else {
+                told.push_str(&format!("Repo '{}' has been removed from {shown}.\n", self.repo));
+            }
+        }
+        if self.kwargs.0.at("refresh_db").is_none_or(is_true) {
+            apt::refresh(ctx)?;
+        }
+        Ok(told.into())
+    }
+}
+
+record! {
+    /// Makes sure that there is a source of packages. Returns it, as `pkg.get_repo` does.
+    ///
+    ///   salt '*' pkg.mod_repo 'deb http://deb.example.org/debian stable main' file=/etc/apt/sources.list.d/e.list
+    pub struct ModRepo {
+        /// The source, as it stands in sources.list.
+        repo: String,
+        /// The environment of files.
+        saltenv: String = "base",
+        /// Whether keys go to apt-key, where there is one; else to the file that `signed-by` names.
+        aptkey: bool = true,
+        /// `comps`, `architectures` (text with commas), `disabled`, `enabled`, `file`, `comments`, `trusted`; `key_url`,
+        /// `key_text`, `keyid` with `keyserver`: its key; `refresh` (True): read the lists anew afterwards.
+        kwargs: Keywords,
+    }
+}
+
+impl Run for ModRepo {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "mod_repo")?;
+        let more = &self.kwargs.0;
+        let mut source = wanted(ctx, &self.repo)?;
+        let list = |name: &str| -> Option<Vec<String>> {
+            let value = more.at(name).filter(|value| !value.is_null())?;
+            Some(match value {
+                Value::List(items) => items.iter().map(Value::to_text).collect(),
+                text => text.to_text().split(',').map(|part| part.trim().to_owned()).collect(),
+            })
+        };
+        let mut comps = source.comps.clone();
+        for comp in list("comps").unwrap_or_default() {
+            if !comps.contains(&comp) {
+                comps.push(comp);
+            }
+        }
+        let architectures = list("architectures").unwrap_or_else(|| source.architectures.clone());
+        let disabled = match (more.at("disabled"), more.at("enabled")) {
+            (Some(disabled), _) => Some(is_true(disabled)),
+            (None, Some(enabled)) => Some(!is_true(enabled)),
+            (None, None) => None,
+        };
+        let comment = list("comments").map(|comments| comments.join(" ")).unwrap_or_default();
+        self.add_key(ctx, &source)?;
+        let mut sources = Sources::read(ctx);
+        let fits = |known: &Source| {
+            known.is_at(&source)
+                && (comps.is_empty() || known.comps.is_empty() || known.comps.iter().any(|comp| comps.contains(comp)))
+        };
+        if let Some(known) = sources.find_mut(fits) {
+            let chosen = list("comps").is_some();
+            known.comps = if chosen { list("comps").unwrap_or_default() } else { comps };
+            known.architectures = architectures;
+            known.disabled = disabled.unwrap_or(source.disabled);
+            known.signedby.clone_from(&source.signedby);
+            if more.contains("comments") {
+                known.comment = comment;
+            }
+            known.raw.clear();
+        } else {
+            source.comps = comps;
+            source.architectures = architectures;
+            source.disabled = disabled.unwrap_or(source.disabled);
+            if more.contains("comments") {
+                source.comment = comment;
+            }
+            if more.at("trusted").is_some_and(is_true) {
+                source.trusted = Some(true);
+            }
+            let file = more.str_at("file").unwrap_or("/etc/apt/sources.list");
+            if !file.starts_with('/') {
+                return Err(Fault::invocation(format!("file: {file} is not an absolute path")));
+            }
+            source.file = PathBuf::from(file);
+            sources.add(source.clone());
+        }
+        sources.save(ctx.host)?;
+        if more.at("refresh_db").or_else(|| more.at("refresh")).is_none_or(is_true) {
+            apt::refresh(ctx)?;
+        }
+        Ok(Map::from_iter([(self.repo, shown(&Sources::read(ctx), &source))]).into())
+    }
+}
+
+impl ModRepo {
+    fn add_key(&self, ctx: &Ctx, source: &Source) -> Result<(), Fault> {
+        let more = &self.kwargs.0;
+        let text = |name: &str| more.at(name).filter(|value| value.truthy()).map(Value::to_text);
+        let keyring = Path::new(&source.signedby);
+        let mut key = AddRepoKey {
+            path: text("key_url"),
+            text: text("key_text"),
+            keyserver: text("keyserver"),
+            keyid: text("keyid"),
+            saltenv: self.saltenv.clone(),
+            aptkey: self.aptkey,
+            keydir: None,
+            keyfile: None,
+        };
+        if key.path.is_none() && key.text.is_none() && key.keyid.is_none() {
+            return Ok(());
+        }
+        if key.keyid.is_some() && key.keyserver.is_none() {
+            return Err(Fault::invocation("both keyserver and keyid options required."));
+        }
+        if !source.signedby.is_empty() {
+            key.aptkey = false;
+            key.keydir = keyring.parent().map(|folder| folder.to_string_lossy().into_owned());
+            key.keyfile = keyring.file_name().map(|name| name.to_string_lossy().into_owned());
+        }
+        match key.add(ctx)? {
+            true => Ok(()),
+            false => Err(Fault::execution("Error: Could not add key")),
+        }
+    }
+}
+
+/// Whether keys go to apt-key: if they should, and there is one.
+fn uses_aptkey(ctx: &Ctx, asked: bool) -> bool {
+    asked && ctx.host.which("apt-key").is_some()
+}
+
+record! {
+    /// Adds a key that signs packages. Returns whether it was added.
+    ///
+    ///   salt '*' pkg.add_repo_key 'salt://apt/sources/test.key'
+    ///   salt '*' pkg.add_repo_key keyserver='keyserver.example' keyid='0000AAAA'
+    pub struct AddRepoKey {
+        /// The address of the key.
+        path: Option<String> = (),
+        /// The key itself.
+        text: Option<String> = (),
+        /// Where to ask for it.
+        keyserver: Option<String> = (),
+        /// The id of the key.
+        keyid: Option<String> = (),
+        /// The environment of files.
+        saltenv: String = "base",
+        /// Whether it goes to apt-key, where there is one.
+        aptkey: bool = true,
+        /// Else the folder where it is kept.
+        keydir: Option<String> = (),
+        /// And the name of its file.
+        keyfile: Option<String> = (),
+    }
+}
+
+impl Run for AddRepoKey {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "add_repo_key")?;
+        Ok(self.add(ctx)?.into())
+    }
+}
+
+impl AddRepoKey {
+    fn add(&self, ctx: &Ctx) -> Result<bool, Fault> {
+        let folder = self.keydir.as_deref().unwrap_or(KEYRINGS);
+        let aptkey = uses_aptkey(ctx, self.aptkey);
+        if let Some(keyid) = &self.keyid {
+            let known = keys(ctx, aptkey, folder)?;
+            if known.is_some_and(|known| known.keys().any(|key| key.to_text().ends_with(keyid.as_str()))) {
+                return Ok(true);
+            }
+        }
+        let given = match (&self.path, &self.text) {
+            (Some(path), _) => {
+                let Some(kept) = FileClient::new(ctx).cache_file(path, &self.saltenv, &Default::default())? else {
+                    log::error!("Unable to get cached copy of file: {path}");
+                    return Ok(false);
+                };
+                let bytes = std::fs::read(&kept).map_err(|error| Fault::execution(format!("{kept}: {error}")))?;
+                Some((paths::name_of(&kept).to_owned(), bytes))
+            }
+            (None, Some(text)) => Some(("salt.asc".to_owned(), text.clone().into_bytes())),
+            (None, None) => None,
+        };
+        if let Some((name, bytes)) = given {
+            if aptkey {
+                return Ok(Program::new(["apt-key", "add", "-"]).stdin(bytes).run(ctx)?.is_success());
+            }
+            return self.keep(ctx, folder, &name, bytes);
+        }
+        match (&self.keyserver, &self.keyid) {
+            (Some(server), None) => {
+                Err(Fault::invocation(format!("No keyid or keyid too short for keyserver: {server}")))
+            }
+            (None, Some(keyid)) => Err(Fault::invocation(format!("No keyserver specified for keyid: {keyid}"))),
+            (None, None) => Err(Fault::invocation("a path, a text, or a keyserver and a keyid must be given")),
+            (Some(server), Some(keyid)) if aptkey => {
+                let words = ["apt-key", "adv", "--batch", "--keyserver", server, "--recv", keyid];
+                Ok(Program::new(words).run(ctx)?.is_success())
+            }
+            (Some(server), Some(keyid)) => {
+                let Some(name) = &self.keyfile else { return Ok(false) };
+                let ring = format!("{folder}/{name}");
+                let words =
+                    ["gpg", "--no-default-keyring", "--keyring", &ring, "--keyserver", server, "--recv-keys", keyid];
+                let answer = Program::new(words).run(ctx)?;
+                if answer.is_success() {
+                    let attributes = Attributes { mode: Some(0o644), ..Attributes::default() };
+                    ctx.host
+                        .set(Path::new(&ring), attributes)
+                        .map_err(|error| Fault::execution(format!("{ring}: {error}")))?;
+                }
+                Ok(answer.is_success())
+            }
+        }
+    }
+
+    /// Puts a key into the folder of keys: as it is, or without its armour where the name says so.
+    fn keep(&self, ctx: &Ctx, folder: &str, name: &str, bytes: Vec<u8>) -> Result<bool, Fault> {
+        let name = self.keyfile.as_deref().unwrap_or(name);
+        let refused = |error: std::io::Error| Fault::execution(format!("{folder}/{name}: {error}"));
+        crate::exec::fileserver::client::make_folders(ctx.host, Path::new(folder)).map_err(refused)?;
+        let path = Path::new(folder).join(name);
+        let attributes = Attributes { mode: Some(0o644), ..Attributes::default() };
+        let is_armoured = String::from_utf8_lossy(&bytes).trim_start_matches('-').starts_with("BEGIN PGP");
+        if is_armoured && !name.ends_with(".asc") {
+            let path = path.to_string_lossy().into_owned();
+            let words = [tool(ctx, "gpg")?, "--yes".into(), "--output".into(), path.clone(), "--dearmor".into()];
+            let answer = Program::new(words).stdin(bytes).run(ctx)?;
+            if answer.is_success() {
+                ctx.host.set(Path::new(&path), attributes).map_err(refused)?;
+            }
+            return Ok(answer.is_success());
+        }
+        ctx.host.write(&path, &bytes, attributes).map_err(refused)?;
+        Ok(true)
+    }
+}
+
+/// What gpg knows of the keys that sign packages; nothing where there is no folder of them.
+fn keys(ctx: &Ctx, aptkey: bool, folder: &str) -> Result<Option<Map>, Fault> {
+    if aptkey {
+        let words = ["apt-key", "adv", "--batch", "--list-public-keys", "--with-fingerprint", "--with-fingerprint"];
+        let told = Program::new(words).args(["--with-colons", "--fixed-list-mode"]).query(ctx)?;
+        return Ok(Some(parse_keys(&told.stdout)));
+    }
+    if !paths::is_folder(ctx.host, folder) {
+        return Ok(None);
+    }
+    let mut all = String::new();
+    for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
+        let ring = format!("{folder}/{name}");
+        let words = ["gpg", "--no-default-keyring", "--keyring", &ring, "--list-keys", "--with-colons"];
+        all.push_str(&Program::new(words).query(ctx)?.stdout);
+        all.push('\n');
+    }
+    Ok(Some(parse_keys(&all)))
+}
+
+fn parse_keys(text: &str) -> Map {
+    let mut found: Vec<Map> = Vec::new();
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split(':').collect();
+        let value = |at: usize| -> Value {
+            match fields.get(at).map(|field| field.trim()) {
+                None | Some("") => Value::Null,
+                Some(text) => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
+            }
+        };
+        match fields[0] {
+            kind @ ("pub" | "sub") => {
+                let key = Map::from_iter([
+                    ("algorithm", value(3)),
+                    ("bits", value(2)),
+                    ("capability", value(11)),
+                    ("date_creation", value(5)),
+                    ("date_expiration", value(6)),
+                    ("keyid", fields.get(4).copied().unwrap_or_default().into()),
+                    ("validity", value(1)),
+                ]);
+                match found.last_mut() {
+                    Some(last) if kind == "sub" => drop(last.insert("subkey", key)),
+                    _ => found.push(key),
+                }
+            }
+            "fpr" => {
+                if let Some(last) = found.last_mut() {
+                    match last.at_mut("subkey") {
+                        Some(Value::Map(sub)) => drop(sub.insert("fingerprint", value(9))),
+                        _ => drop(last.insert("fingerprint", value(9))),
+                    }
+                }
+            }
+            "uid" => {
+                if let Some(last) = found.last_mut() {
+                    last.insert("uid", value(9));
+                    last.insert("uid_hash", value(7));
+                }
+            }
+            _ => {}
+        }
+    }
+    found.into_iter().map(|key| (key.str_at("keyid").unwrap_or_default().to_owned(), key)).collect()
+}
+
+record! {
+    /// Shows the keys that sign packages.
+    ///
+    ///   salt '*' pkg.get_repo_keys
+    pub struct GetRepoKeys {
+        /// Whether those of apt-key, where there is one.
+        aptkey: bool = true,
+        /// Else those in this folder.
+        keydir: Option<String> = (),
+    }
+}
+
+impl Run for GetRepoKeys {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "get_repo_keys")?;
+        let folder = self.keydir.as_deref().unwrap_or(KEYRINGS);
+        Ok(keys(ctx, uses_aptkey(ctx, self.aptkey), folder)?.map_or(Value::Bool(false), Value::Map).into())
+    }
+}
+
+record! {
+    /// Removes a key that signs packages. Returns its id, False where there is none.
+    ///
+    ///   salt '*' pkg.del_repo_key keyid=0123ABCD
+    pub struct DelRepoKey {
+        /// Taken, not used: for a PPA, whose key this version does not ask for.
+        name: Option<String> = (),
+        /// Whether it is one of apt-key's, where there is one.
+        aptkey: bool = true,
+        /// Else the folder of keys.
+        keydir: Option<String> = (),
+        /// `keyid`: the id of the key.
+        kwargs: Keywords,
+    }
+}
+
+impl Run for DelRepoKey {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "del_repo_key")?;
+        let Some(keyid) = self.kwargs.0.at("keyid").filter(|keyid| keyid.truthy()).map(Value::to_text) else {
+            return Err(Fault::invocation("keyid or keyid_ppa and PPA name must be passed"));
+        };
+        let folder = self.keydir.as_deref().unwrap_or(KEYRINGS);
+        if uses_aptkey(ctx, self.aptkey) {
+            let answer = Program::new(["apt-key", "del", &keyid]).run(ctx)?;
+            answer.expect_success(&format!("Failed to remove keyid {keyid}"))?;
+            return Ok(keyid.into());
+        }
+        for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
+            let ring = format!("{folder}/{name}");
+            let words = ["gpg", "--no-default-keyring", "--keyring", &ring, "--list-keys", "--with-colons"];
+            let known = parse_keys(&Program::new(words).query(ctx)?.stdout);
+            if [8, 16].contains(&keyid.len()) && known.keys().any(|key| key.to_text().ends_with(&keyid)) {
+                ctx.host.remove(Path::new(&ring)).map_err(|error| Fault::execution(format!("{ring}: {error}")))?;
+                return Ok(keyid.into());
+            }
+        }
+        Ok(false.into())
+    }
+}
+
+record! {
+    /// Lists the packages that were fetched and are kept.
+    ///
+    ///   salt '*' pkg.list_downloaded
+    pub struct ListDownloaded {
+        /// Another root.
+        root: Option<String> = (),
+        kwargs: Keywords,
+    }
+}
+
+impl Run for ListDownloaded {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "list_downloaded")?;
+        let mut shown = Map::new();
+        let mut todo = vec![crate::exec::accounts::below(self.root.as_deref(), "var/cache/apt")];
+        while let Some(folder) = todo.pop() {
+            for name in ctx.host.list(&folder).unwrap_or_default() {
+                let path = folder.join(&name);
+                let Ok(stat) = ctx.host.stat(&path) else { continue };
+                if stat.kind == crate::exec::host::FileKind::Folder {
+                    todo.push(path);
+                    continue;
+                }
+                if !name.ends_with(".deb") {
+                    continue;
+                }
+                let path = path.to_string_lossy().into_owned();
+                let (package, version) = apt::package_of(ctx, &path)?;
+                let made =
+                    jiff::Timestamp::try_from(stat.changed).map_err(|error| Fault::Internal(error.to_string()))?;
+                let entry = Map::from_iter([
+                    ("path", Value::from(path)),
+                    ("size", stat.size.into()),
+                    ("creation_date_time_t", made.as_second().into()),
+                    ("creation_date_time", made.strftime("%Y-%m-%dT%H:%M:%S").to_string().into()),
+                ]);
+                if let Value::Map(versions) = shown.entry_or(package, || Map::new().into()) {
+                    versions.insert(version, entry);
+                }
+            }
+        }
+        Ok(shown.into())
+    }
+}
+
+record! {
+    /// Lists the services that use files which were upgraded since they started, with checkrestart.
+    ///
+    ///   salt '*' pkg.services_need_restart
+    pub struct ServicesNeedRestart {
+        kwargs: Keywords,
+    }
+}
+
+impl Run for ServicesNeedRestart {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "services_need_restart")?;
+        if ctx.host.which("checkrestart").is_none() {
+            return Err(Fault::execution(
+                "'checkrestart' is needed. It is part of the 'debian-goodies' package which can be installed from official \
+                 repositories.",
+            ));
+        }
+        let told = Program::new(["checkrestart", "--machine", "--package"]).query(ctx)?;
+        let lines = told.stdout.lines().filter_map(|line| line.strip_prefix("SERVICE:"));
+        let mut names: Vec<&str> = lines.map(|line| line.split(',').next().unwrap_or(line)).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(Value::list(names).into())
+    }
+}
+
+record! {
+    /// Shows which package a file belongs to: None where no package has it, False where it is not there.
+    ///
+    ///   salt '*' pkg.which /usr/bin/apt-get
+    pub struct Which {
+        /// The path, absolute.
+        path: String,
+    }
+}
+
+impl Run for Which {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect_apt(ctx, "which")?;
+        if !self.path.starts_with('/') || !paths::exists(ctx.host, &self.path) {
+            return Ok(false.into());
+        }
+        let owner = apt::owner(ctx, &self.path)?;
+        Ok(if owner.is_empty() { Value::Null } else { owner.into() }.into())
+    }
+}
