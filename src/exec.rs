@@ -30,6 +30,7 @@ pub mod sls;
 pub mod states;
 pub mod target;
 pub mod templates;
+pub mod text_file;
 
 pub use context::{Call, Ctx, Master, NoMaster};
 pub use fault::{Fault, Reply, Returned};

@@ -19,10 +19,13 @@
 //! pub const MODULE: Module = Module { name: "test", doc: "Simple checks.", functions: &[function::<Ping>("ping").inline()] };
 //! ```
 
+mod aliases;
+mod alternatives;
 pub mod cmd;
 mod config;
 mod cp;
 mod cron;
+mod debconf;
 mod defaults;
 mod disk;
 mod environ;
@@ -31,9 +34,14 @@ pub mod file;
 mod grains;
 mod group;
 mod hashutil;
+mod hosts;
+mod ini;
 mod key;
+mod kmod;
+mod locale;
 mod log;
 mod r#match;
+mod mount;
 mod pillar;
 mod pkg;
 mod random;
@@ -43,9 +51,14 @@ mod saltutil;
 mod service;
 mod shadow;
 mod slsutil;
+mod ssh;
 mod state;
 mod sys;
+mod sysctl;
+mod system;
+mod temp;
 mod test;
+mod timezone;
 mod user;
 
 use super::function;
@@ -56,10 +69,13 @@ use crate::wire::value::Value;
 
 /// Every module, sorted by name.
 pub const MODULES: &[&Module] = &[
+    &aliases::MODULE,
+    &alternatives::MODULE,
     &cmd::MODULE,
     &config::MODULE,
     &cp::MODULE,
     &cron::MODULE,
+    &debconf::MODULE,
     &defaults::MODULE,
     &disk::MODULE,
     &environ::MODULE,
@@ -68,9 +84,14 @@ pub const MODULES: &[&Module] = &[
     &grains::MODULE,
     &group::MODULE,
     &hashutil::MODULE,
+    &hosts::MODULE,
+    &ini::MODULE,
     &key::MODULE,
+    &kmod::MODULE,
+    &locale::MODULE,
     &log::MODULE,
     &r#match::MODULE,
+    &mount::MODULE,
     &pillar::MODULE,
     &pkg::MODULE,
     &random::MODULE,
@@ -78,9 +99,14 @@ pub const MODULES: &[&Module] = &[
     &service::MODULE,
     &shadow::MODULE,
     &slsutil::MODULE,
+    &ssh::MODULE,
     &state::MODULE,
     &sys::MODULE,
+    &sysctl::MODULE,
+    &system::MODULE,
+    &temp::MODULE,
     &test::MODULE,
+    &timezone::MODULE,
     &user::MODULE,
 ];
 
@@ -239,7 +265,13 @@ pub mod tests {
     }
 
     fn plain(text: &str) -> Value {
-        crate::exec::renderers::yaml::load(text).unwrap_or_else(|_| text.into())
+        match crate::exec::renderers::yaml::load(text) {
+            // What YAML takes for a comment, or for a map without braces, is a word to Salt.
+            Ok(Value::Null) if text.contains('#') => text.into(),
+            Ok(Value::Map(_)) if !text.starts_with('{') => text.into(),
+            Ok(Value::Str(_)) => text.into(),
+            loaded => loaded.unwrap_or_else(|_| text.into()),
+        }
     }
 
     #[test]
