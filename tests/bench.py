@@ -109,6 +109,16 @@ class Fleet:
             os.remove(dest)
         return statistics.median(times)
 
+    def thousand(self):
+        """The command that renders and compiles an SLS of 1,000 states."""
+        os.makedirs(f'{self.root}/states', exist_ok=True)
+        with open(f'{self.root}/states/thousand.sls', 'w') as sls:
+            sls.write('{% for at in range(1000) %}\ns{{ at }}:\n  test.configurable_test_state:\n    - changes: False\n'
+                      '    - result: True\n    - comment: {{ grains.id }} {{ at }}\n'
+                      '{% if at %}    - require: [{test: s{{ at - 1 }}}]\n{% endif %}{% endfor %}')
+        return self.command('salt-call', '--local', f'--file-root={self.root}/states', '--out=quiet',
+                            'state.show_low_sls', 'thousand')
+
     def memory(self):
         time.sleep(5)
         return pss_kib(family(self.master.pid)), pss_kib(family(self.minion.pid))
@@ -183,6 +193,9 @@ def main():
             if len(line.split()) == 2)
         call = best_of(20, *ours.command('salt-call', '--local', 'test.ping'))
         ping = best_of(20, *ours.command('salt', 'web1', 'test.ping'))
+        thousand = best_of(10, *ours.thousand())
+        states = dict(line.split() for line in sh('cargo', 'bench', '--quiet', '--bench', 'states', cwd=ROOT).splitlines()
+                      if len(line.split()) == 2)
         version = best_of(50, f'{folder}/salt', '--version')
         master, minion = ours.memory()
         file_time = ours.fetch()
@@ -196,15 +209,25 @@ def main():
     row('100 MB, share of a raw copy over loopback', f'{raw_time / file_time * 100:.0f} % '
         f'({FILE_BYTES / 1e6 / file_time:.0f} of {FILE_BYTES / 1e6 / raw_time:.0f} MB/s)', '', True)
     row('salt --version', f'{version * 1e3:.1f} ms', 'under 3 ms', version < 0.003)
+    shapes = ('chain', 'fan', 'sls')
+    took = lambda shape, size: float(states[f'compile_{shape}_{size}_ms'])
+    slowest = max(took(shape, 10000) for shape in shapes)
+    row('10,000 states with requisites (chain, fan, sls)',
+        ', '.join(f'{took(shape, 10000):.0f}' for shape in shapes) + ' ms', 'under 1 s', slowest < 1000)
+    growth = [took(shape, 10000) / took(shape, 2500) for shape in shapes]
+    row('  against 2,500 of them', ', '.join(f'{factor:.1f}' for factor in growth) + ' times', 'at most 6 times', max(growth) <= 6)
+    in_bare = float(states['run_in_bare'])
+    row('300 states cmd.run: /bin/true', f"{in_bare:.2f} of bare fork and exec ({states['run_300_ms']} of {states['bare_300_ms']} ms)",
+        'at most 1.5', in_bare <= 1.5)
     row('size of the file', f'{size:.1f} MB', 'under 12 MB', size < 12)
     if not options.no_salt:
-        salt(measured, call, ping, file_time, master, minion)
+        salt(measured, call, ping, thousand, file_time, master, minion)
     width = max(len(what) for what, *_ in rows)
     for what, value, aim, met in rows:
         print(f'{what:{width}}  {value:44}  {aim:16}  {met}')
 
 
-def salt(measured, call, ping, file_time, master, minion):
+def salt(measured, call, ping, thousand, file_time, master, minion):
     if not os.path.exists(f'{options.salt}/bin/salt'):
         sh('python3', '-m', 'venv', options.salt)
         sh(f'{options.salt}/bin/pip', 'install', '-q', f'salt=={SALT_VERSION}')
@@ -212,6 +235,7 @@ def salt(measured, call, ping, file_time, master, minion):
     try:
         their_call = best_of(5, *theirs.command('salt-call', '--local', 'test.ping'))
         their_ping = best_of(5, *theirs.command('salt', 'web1', 'test.ping'))
+        their_thousand = best_of(3, *theirs.thousand())
         rates = dict(line.split() for line in sh(f'{options.salt}/bin/python3', '-c', LOCAL_CLIENT, theirs.root).splitlines()
                      if line.startswith(('one ', 'many ')))
         their_master, their_minion = theirs.memory()
@@ -225,6 +249,7 @@ def salt(measured, call, ping, file_time, master, minion):
     ms = lambda seconds: f'{seconds * 1e3:.1f} ms'
     ratio('salt-call --local test.ping', their_call / call, 100, ms(call), ms(their_call))
     ratio('salt web1 test.ping', their_ping / ping, 60, ms(ping), ms(their_ping))
+    ratio('1,000 states rendered and compiled', their_thousand / thousand, 100, ms(thousand), ms(their_thousand))
     ratio('a file of 100 MB, sealed and hash-checked', their_file_time / file_time, 4,
           f'{file_time:.2f} s', f'{their_file_time:.2f} s')
     one, many = float(measured['jobs_per_second']), float(measured['jobs_per_second_32'])

@@ -7,9 +7,8 @@ pub use chance::{Chance, SeedError};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::hash::{BuildHasher, Hasher};
 
-/// 64 bits from the kernel; from the process's own seeds on kernels that have no `getrandom`.
+/// 64 bits from the kernel, for names that nobody else has; from the process's own seeds on kernels that have no `getrandom`.
 pub fn bits() -> u64 {
-    super::outside::looked();
     let mut bytes = [0; 8];
     match getrandom(&mut bytes, GetRandomFlags::empty()) {
         Ok(filled) if filled == bytes.len() => u64::from_ne_bytes(bytes),
@@ -19,6 +18,7 @@ pub fn bits() -> u64 {
 
 /// A number from 0 to `most`, all as likely as makes no difference.
 pub fn up_to(most: u64) -> u64 {
+    super::outside::looked();
     match most.checked_add(1) {
         Some(count) => ((u128::from(bits()) * u128::from(count)) >> 64) as u64,
         None => bits(),

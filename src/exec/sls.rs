@@ -13,6 +13,7 @@ use super::{Ctx, Fault};
 use crate::wire::value::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::rc::Rc;
 
 /// The SLS files of all environments.
@@ -79,9 +80,10 @@ impl<'a> Tree<'a> {
         self.client.readable(path, saltenv)
     }
 
-    /// Renders a text that stands in no file.
+    /// Renders a text that stands in no file, to data.
     pub fn render_text(&self, ctx: &Ctx, name: &str, text: &str, saltenv: &str) -> Result<Value, String> {
-        data(render_source(ctx, &self.client, &Source { path: name, text, sls: "", saltenv, pipe: None }, Map::new())?)
+        let source = Source { path: name, text, sls: "", saltenv, pipe: None };
+        render_source(ctx, &self.client, &source, Map::new()).map(data_of).map_err(|refused| refused.to_string())
     }
 
     /// Renders a file of the tree, or any other, to data; an empty one is an empty map. The error is what to tell whoever
@@ -94,15 +96,17 @@ impl<'a> Tree<'a> {
             format!("{path} is not text in UTF-8; line {}", line + 1)
         })?;
         let source = Source { path, text: &text, sls, saltenv, pipe: None };
-        data(render_source(ctx, &self.client, &source, more)?)
+        let rendered = render_source(ctx, &self.client, &source, more);
+        rendered.map(data_of).map_err(|refused| refused.as_salt_tells_it())
     }
 }
 
-fn data(rendered: Rendered) -> Result<Value, String> {
+/// What was rendered, as data: an empty text is an empty map.
+pub fn data_of(rendered: Rendered) -> Value {
     match rendered {
-        Rendered::Data(Value::Null) => Ok(Map::new().into()),
-        Rendered::Data(value) => Ok(value),
-        Rendered::Text(text) => Ok(Value::Str(text)),
+        Rendered::Data(Value::Null) => Map::new().into(),
+        Rendered::Data(value) => value,
+        Rendered::Text(text) => Value::Str(text),
     }
 }
 
@@ -120,7 +124,7 @@ pub struct Source<'s> {
 
 /// Renders a text by the pipe that it names, else by its own or the one of the option `renderer`. An empty text is an
 /// empty map.
-pub fn render_source(ctx: &Ctx, client: &FileClient, source: &Source, more: Map) -> Result<Rendered, String> {
+pub fn render_source(ctx: &Ctx, client: &FileClient, source: &Source, more: Map) -> Result<Rendered, Refused> {
     let Source { path, text, sls, saltenv, .. } = *source;
     if text.trim().is_empty() {
         return Ok(Rendered::Data(Map::new().into()));
@@ -137,7 +141,7 @@ pub fn render_source(ctx: &Ctx, client: &FileClient, source: &Source, more: Map)
     let rendering = Rendering { name: path, environment: &environment, keys: &keys, context };
     let rendered = pipe::render(text, pipe, &rendering).map_err(|error| described(&error, text, ctx.pillar, path))?;
     match rendered {
-        Rendered::Data(value) => checked(value).map(Rendered::Data),
+        Rendered::Data(value) => checked(value).map(Rendered::Data).map_err(Refused::from),
         text => Ok(text),
     }
 }
@@ -155,18 +159,63 @@ fn permitted(ctx: &Ctx, pipe: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Why a text could not be rendered, for whoever wrote it. Secrets of the pillar are masked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    told: String,
+    /// File, line, column and the way there, where what is told does not say all of it.
+    place: Option<Place>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    text: String,
+    /// It was reached by way of other templates, which Salt names none of.
+    by_way: bool,
+}
+
+impl Refused {
+    /// In Salt's words, which programs compare. Line and excerpt are in them; the column is for the log, but for what was
+    /// reached by way of other templates.
+    pub fn as_salt_tells_it(self) -> String {
+        match &self.place {
+            Some(place) if !place.by_way => {
+                log::error!("{}", place.text);
+                self.told
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told)?;
+        self.place.as_ref().map_or(Ok(()), |place| write!(f, "\n{}", place.text))
+    }
+}
+
+impl From<String> for Refused {
+    fn from(told: String) -> Refused {
+        Refused { told, place: None }
+    }
+}
+
 /// What Salt says of an error, and where it stood, which Salt leaves out for some.
-fn described(error: &RenderError, text: &str, pillar: &Map, path: &str) -> String {
+fn described(error: &RenderError, text: &str, pillar: &Map, path: &str) -> Refused {
     let told = match error {
         // Its message is masked, and its excerpt is of what the author wrote.
-        RenderError::Template(error) => return format!("{error}\n{}", error.place()),
+        RenderError::Template(error) => {
+            let place = Place { text: error.place(), by_way: !error.chain.is_empty() };
+            return Refused { told: error.to_string(), place: Some(place) };
+        }
         RenderError::Yaml(error) if matches!(error.stage, Stage::Scanner | Stage::Reader) => {
             let YamlError { message, line, .. } = &**error;
             format!("{message}; line {line}\n\n{}", excerpt(text, u32::try_from(*line).unwrap_or(0)))
         }
         error => error.to_string(),
     };
-    masked(told, pillar, &[text, path])
+    masked(told, pillar, &[text, path]).into()
 }
 
 /// A map as a key is a template that was not rendered: `{{ x }}` is YAML too.

@@ -5,8 +5,12 @@ use crate::exec::modules::tests::World;
 use crate::exec::renderers::yaml;
 use std::fs;
 
-/// The pillar that files, each a name and its text, give the minion `web1`; `options` are YAML.
-fn pillar(files: &[(&str, &str)], options: &str, asked: &Asked) -> Value {
+fn options_of(options: &str) -> Map {
+    yaml::load(options).unwrap().as_map().cloned().unwrap_or_default()
+}
+
+/// Does something for the minion `web1`, whose pillar has these files, each a name and its text; `options` are YAML.
+fn with_world<T>(files: &[(&str, &str)], options: &str, does: impl FnOnce(&World) -> T) -> T {
     let folder = Folder::new();
     for (name, text) in files {
         let path = folder.path().join(name);
@@ -14,18 +18,22 @@ fn pillar(files: &[(&str, &str)], options: &str, asked: &Asked) -> Value {
         fs::write(path, text).unwrap();
     }
     let root = folder.path().display();
-    let mut opts = yaml::load(&format!(
+    let mut opts = options_of(&format!(
         "{{id: web1, file_client: local, cachedir: {root}/cache, renderer: jinja|yaml, \
          pillar_roots: {{base: [{root}/base], dev: [{root}/dev]}}}}"
-    ))
-    .unwrap()
-    .as_map()
-    .unwrap()
-    .clone();
-    opts.extend(yaml::load(options).unwrap().as_map().cloned().unwrap_or_default());
+    ));
+    opts.extend(options_of(options));
     let grains = Map::from_iter([("os", "Debian"), ("id", "web1")]);
-    let world = World { opts, grains, ..World::new() };
-    compile(&world.ctx(&NoMaster), asked).unwrap().into()
+    does(&World { opts, grains, ..World::new() })
+}
+
+/// The pillar of `web1`.
+fn pillar(files: &[(&str, &str)], options: &str, asked: &Asked) -> Value {
+    with_world(files, options, |world| compile(&world.ctx(&NoMaster), asked).unwrap().into())
+}
+
+fn compiled_on(host: &dyn crate::exec::host::Host, files: &[(&str, &str)], options: &str) -> Value {
+    with_world(files, options, |world| compile(&world.ctx_on(host, &NoMaster), &Asked::default()).unwrap().into())
 }
 
 fn compiled(files: &[(&str, &str)], options: &str) -> Value {
@@ -107,4 +115,57 @@ fn an_environment_can_be_chosen_and_data_put_on_top() {
 fn without_files_there_is_no_pillar() {
     assert_eq!(compiled(&[], "{}"), value("{}"));
     assert_eq!(compiled(&[], "{pillar_roots: {}}"), value("{}"));
+}
+
+/// A message that only whoever has the key can read: `the secret of halite`.
+const MESSAGE: &str = include_str!("../../../tests/data/gpg/message.asc");
+
+#[test]
+fn what_is_encrypted_is_decrypted_or_told() {
+    let folder = Folder::new();
+    let keys = folder.path().join("keys");
+    fs::create_dir(&keys).unwrap();
+    fs::write(keys.join("pillar.asc"), include_str!("../../../tests/data/gpg/secret-key.asc")).unwrap();
+    let data =
+        Value::Map(Map::from_iter([("open", Value::from("x")), ("deep", Map::from_iter([("key", MESSAGE)]).into())]));
+    let sls = format!("#!json\n{}", data.to_json());
+    let files = [("base/top.sls", "base: {'*': [a]}"), ("base/a.sls", sls.as_str())];
+    let options = format!("{{gpg_keydir: {}, decrypt_pillar: ['deep:key', 'no:such']}}", keys.display());
+    let world = World { opts: options_of(&options), ..World::new() };
+    let host = crate::exec::host::Machine;
+    let ctx = world.ctx_on(&host, &NoMaster);
+    let given = decrypted(&ctx, Map::from_iter([("a", MESSAGE)]).into(), &"gpg".into());
+    let compiled = compiled_on(&host, &files, &options);
+    if crate::exec::host::Host::which(&host, "gpg").is_some() {
+        assert_eq!(compiled.at("deep").and_then(|deep| deep.at("key")), Some(&"the secret of halite".into()));
+        assert_eq!(given, Ok(Map::from_iter([("a", "the secret of halite")])));
+    } else {
+        assert!(compiled.at(ERRORS).unwrap().to_text().contains("Failed to decrypt deep:key"), "{compiled}");
+        assert!(given.is_err());
+    }
+    assert!(decrypted(&ctx, Map::new().into(), &"rot13".into()).is_err());
+}
+
+#[test]
+fn what_hangs_on_more_than_files_is_for_once() {
+    let lasts = |sls: &str| {
+        let files = [("base/top.sls", "base: {'*': [a]}"), ("base/a.sls", sls)];
+        with_world(&files, "{}", |world| compile_once(&world.ctx(&NoMaster), &Asked::default()).unwrap().lasts)
+    };
+    assert_eq!(lasts("a: {{ grains.os }} {{ salt['grains.get']('os') }}"), Lasts::UntilSourcesChange);
+    for sls in
+        ["a: {{ salt['cmd.run']('date') }}", "a: {{ None | strftime }}", "a: {{ [1, 2] | random }}", "a: {{ none"]
+    {
+        assert_eq!(lasts(sls), Lasts::Once, "{sls}");
+    }
+}
+
+#[test]
+fn environments_are_names() {
+    for asked in [
+        Asked { pillarenv: Some("../etc".to_owned()), ..Asked::default() },
+        Asked { saltenv: Some("/etc".to_owned()), ..Asked::default() },
+    ] {
+        with_world(&[], "{}", |world| assert!(compile(&world.ctx(&NoMaster), &asked).is_err()));
+    }
 }

@@ -96,7 +96,10 @@ impl Chance {
 
     fn word(&mut self) -> u32 {
         match self {
-            Chance::Kernel => bits() as u32,
+            Chance::Kernel => {
+                crate::exec::outside::looked();
+                bits() as u32
+            }
             Chance::Seeded(generator) => generator.next_u32(),
         }
     }

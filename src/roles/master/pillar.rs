@@ -213,3 +213,56 @@ fn compiled(opts: &Map, id: &str, ask: &PillarAsk) -> (Arc<Encoded>, Lasts) {
     let bytes = cbor::encode(&pillar);
     (Arc::new(Encoded { digest: hash(&[&bytes]), bytes }), lasts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How the sources are seen of a master whose pillar lies in this folder.
+    fn seen(folder: &str) -> Seen {
+        let roots = Map::from_iter([("base", Value::list([folder]))]);
+        Sources::of(&Map::from_iter([("pillar_roots", roots)])).look()
+    }
+
+    fn kept(key: u8, seen: Seen, lasts: Lasts, since: Instant) -> Kept {
+        let pillar = Arc::new(Encoded { digest: [key; 32], bytes: vec![key] });
+        Kept { key: [key; 32], seen, lasts, since, pillar }
+    }
+
+    #[test]
+    fn a_pillar_is_kept_until_its_sources_or_the_question_change() {
+        let (then, now) = (seen("/nowhere/a"), Instant::now());
+        let mut pillars = Pillars::default();
+        pillars.keep(kept(1, then, Lasts::UntilSourcesChange, now));
+        let bytes = |found: Option<Arc<Encoded>>| found.map(|found| found.bytes.clone());
+        assert_eq!(bytes(pillars.find([1; 32], then, None, now)), Some(vec![1]));
+        assert!(pillars.find([2; 32], then, None, now).is_none(), "another question");
+        assert!(pillars.find([1; 32], seen("/nowhere/b"), None, now).is_none(), "other sources");
+        let mut unsettled = then;
+        unsettled.is_settled = false;
+        pillars.keep(kept(1, unsettled, Lasts::UntilSourcesChange, now));
+        assert!(pillars.find([1; 32], then, None, now).is_none(), "they were just changing");
+    }
+
+    #[test]
+    fn what_is_for_once_is_kept_only_where_that_is_asked_for() {
+        let (then, now, hour) = (seen("/nowhere/a"), Instant::now(), Duration::from_secs(3600));
+        let mut pillars = Pillars::default();
+        pillars.keep(kept(1, then, Lasts::Once, now));
+        assert!(pillars.find([1; 32], then, None, now).is_none());
+        assert!(pillars.find([1; 32], then, Some(hour), now).is_some());
+        assert!(pillars.find([1; 32], then, Some(hour), now + hour).is_none());
+    }
+
+    #[test]
+    fn one_minion_has_few_pillars_and_the_last_used_stay() {
+        let (then, now) = (seen("/nowhere/a"), Instant::now());
+        let mut pillars = Pillars::default();
+        for key in 0..=OF_ONE as u8 {
+            pillars.keep(kept(key, then, Lasts::UntilSourcesChange, now));
+            assert!(pillars.find([0; 32], then, None, now).is_some(), "it is in use");
+        }
+        assert_eq!(pillars.kept.len(), OF_ONE);
+        assert!(pillars.find([1; 32], then, None, now).is_none());
+    }
+}

@@ -92,6 +92,8 @@ impl Caller<'_> {
         let started = self.ctx.host.now();
         let mut result = self.enforced(low, function, changed, Purpose::Run);
         result.insert("__sls__", low.at("__sls__").cloned());
+        // Its place among the keys; whoever counts the states sets it.
+        result.insert("__run_num__", 0);
         if low.at("no_log").is_some_and(Value::truthy) {
             hide(&mut result);
         }
@@ -250,9 +252,15 @@ fn shown(low: &Map, outcome: Outcome) -> Map {
     result.insert("changes", outcome.changes);
     result.insert("result", outcome.result);
     result.insert("comment", outcome.comment);
+    if SORTED.contains(&full_name(low).as_str()) {
+        result.sort_keys();
+    }
     result.extend(outcome.more);
     result
 }
+
+/// States that give the keys of their result in alphabetical order, in Salt too: some read JSON as text.
+const SORTED: [&str; 4] = ["file.cached", "file.managed", "file.not_cached", "file.serialize"];
 
 /// What is told of a state that broke off.
 fn exception(fault: &Fault) -> String {

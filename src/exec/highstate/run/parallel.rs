@@ -110,7 +110,7 @@ impl<'s, 'a> Runner<'s, 'a> {
 
     /// Waits for those that a step needs; a step that is itself parallel is put off in their place.
     pub(super) fn wait_for_needed(&mut self, node: usize, chunk: usize) -> Next {
-        loop {
+        while !self.beside.open.is_empty() {
             let needed = self.graph.dependencies(node);
             if !needed.iter().any(|(_, step): &(_, Step)| self.beside.is_open(step.chunk)) {
                 return Next::Go;
@@ -122,6 +122,7 @@ impl<'s, 'a> Runner<'s, 'a> {
                 return Next::Stop;
             }
         }
+        Next::Go
     }
 
     fn take_up(&mut self, chunk: usize, result: Map) -> Next {

@@ -57,7 +57,7 @@ impl Run for Renderer {
         };
         let source =
             Source { path: &path, text: &text, sls: &sls, saltenv: &saltenv, pipe: Some(&self.default_renderer) };
-        match render_source(ctx, &client, &source, more).map_err(Fault::execution)? {
+        match render_source(ctx, &client, &source, more).map_err(|refused| Fault::execution(refused.to_string()))? {
             Rendered::Data(Value::Null) => Ok(Map::new().into()),
             Rendered::Data(value) => Ok(value.into()),
             Rendered::Text(text) => Ok(text.into()),

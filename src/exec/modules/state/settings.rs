@@ -99,11 +99,11 @@ fn pillar(ctx: &Ctx, opts: &Map, asked: &Asked) -> Result<Map, Fault> {
 /// The data of the command line that is put on top of the pillar.
 fn over(ctx: &Ctx, keywords: &Map) -> Result<Map, Fault> {
     let renderer = keywords.at("pillar_enc").filter(|renderer| renderer.truthy());
-    match keywords.at("pillar") {
-        None | Some(Value::Null) => Ok(Map::new()),
-        Some(data) if let Some(renderer) = renderer => decrypted(ctx, data.clone(), renderer),
-        Some(Value::Map(over)) => Ok(over.clone()),
-        Some(_) => {
+    match (keywords.at("pillar"), renderer) {
+        (None | Some(Value::Null), _) => Ok(Map::new()),
+        (Some(data), Some(renderer)) => decrypted(ctx, data.clone(), renderer),
+        (Some(Value::Map(over)), None) => Ok(over.clone()),
+        (Some(_), None) => {
             Err(Fault::invocation("Pillar data must be formatted as a dictionary, unless pillar_enc is specified."))
         }
     }

@@ -1,18 +1,17 @@
 //! `file_tree`: folders and files as maps and texts: `ROOT/nodegroups/GROUP/...` and, on top, `ROOT/hosts/ID/...`.
 
 use super::nodegroups;
-use super::{Wanted, minion_id};
+use super::{Source, Wanted, minion_id};
 use crate::exec::fileserver::client::FileClient;
 use crate::exec::merge::{self, Lists};
-use crate::exec::renderers::pipe::Rendered;
-use crate::exec::sls::{Source, render_source};
+use crate::exec::sls::{self, data_of, render_source};
 use crate::exec::target::fnmatch::fnmatch;
 use crate::exec::{Ctx, Fault};
 use crate::wire::value::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub const SOURCE: super::Source = super::Source { name: "file_tree", run, folders };
+pub const SOURCE: Source = Source { name: "file_tree", run, folders };
 
 /// Deeper than this, links lead around in a circle.
 const DEPTH: usize = 64;
@@ -129,14 +128,14 @@ impl Settings {
             Err(error) if self.renderer.is_none() => return Ok(Value::Bytes(error.into_bytes())),
             Err(_) => return Err(failed("it is not text in UTF-8".to_owned())),
         };
-        let Some(pipe) = self.renderer.as_deref() else {
+        let Some(pipe) = &self.renderer else {
             return Ok(text.into());
         };
-        let source = Source { path: &path.to_string_lossy(), text: &text, sls: "", saltenv: "base", pipe: Some(pipe) };
-        match render_source(ctx, &FileClient::new(ctx), &source, Map::new()).map_err(failed)? {
-            Rendered::Data(data) => Ok(data),
-            Rendered::Text(text) => Ok(text.into()),
-        }
+        let shown = path.to_string_lossy();
+        let source = sls::Source { path: &shown, text: &text, sls: "", saltenv: "base", pipe: Some(pipe) };
+        render_source(ctx, &FileClient::new(ctx), &source, Map::new())
+            .map(data_of)
+            .map_err(|refused| failed(refused.to_string()))
     }
 
     fn keeps_newline(&self, name: &Path) -> bool {

@@ -95,7 +95,7 @@ fn random_text(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     value.defined()?;
     let size = usize::try_from(value.as_index().unwrap_or(32)).unwrap_or(0);
     interp.spend(size)?;
-    let bytes: Vec<u8> = (0..size / 8 + 1).flat_map(|_| random::bits().to_le_bytes()).collect();
+    let bytes: Vec<u8> = (0..size / 8 + 1).flat_map(|_| random::up_to(u64::MAX).to_le_bytes()).collect();
     Ok(Val::from(base64::encode(&bytes).chars().take(size).collect::<String>()))
 }
 
