@@ -41,8 +41,10 @@ mod locale;
 mod log;
 mod r#match;
 mod mount;
+mod network;
 mod pillar;
 mod pkg;
+mod ps;
 mod random;
 #[cfg(test)]
 mod recorded;
@@ -52,6 +54,7 @@ mod shadow;
 mod slsutil;
 mod ssh;
 mod state;
+mod status;
 mod sys;
 mod sysctl;
 mod system;
@@ -90,8 +93,10 @@ pub const MODULES: &[&Module] = &[
     &log::MODULE,
     &r#match::MODULE,
     &mount::MODULE,
+    &network::MODULE,
     &pillar::MODULE,
     &pkg::MODULE,
+    &ps::MODULE,
     &random::MODULE,
     &saltutil::MODULE,
     &service::MODULE,
@@ -99,6 +104,7 @@ pub const MODULES: &[&Module] = &[
     &slsutil::MODULE,
     &ssh::MODULE,
     &state::MODULE,
+    &status::MODULE,
     &sys::MODULE,
     &sysctl::MODULE,
     &system::MODULE,
