@@ -21,15 +21,18 @@
 
 mod aliases;
 mod alternatives;
+mod archive;
 pub mod cmd;
 mod config;
 mod cp;
 mod cron;
 mod debconf;
 mod disk;
+mod dnsutil;
 mod environ;
 mod event;
 pub mod file;
+mod git;
 mod grains;
 mod group;
 mod hashutil;
@@ -43,6 +46,7 @@ mod r#match;
 mod mount;
 mod network;
 mod pillar;
+mod pip;
 mod pkg;
 mod ps;
 mod random;
@@ -62,6 +66,7 @@ mod temp;
 mod test;
 mod timezone;
 mod user;
+mod virtualenv;
 
 use super::function;
 pub use super::function::Place;
@@ -73,15 +78,18 @@ use crate::wire::value::Value;
 pub const MODULES: &[&Module] = &[
     &aliases::MODULE,
     &alternatives::MODULE,
+    &archive::MODULE,
     &cmd::MODULE,
     &config::MODULE,
     &cp::MODULE,
     &cron::MODULE,
     &debconf::MODULE,
     &disk::MODULE,
+    &dnsutil::MODULE,
     &environ::MODULE,
     &event::MODULE,
     &file::MODULE,
+    &git::MODULE,
     &grains::MODULE,
     &group::MODULE,
     &hashutil::MODULE,
@@ -95,6 +103,7 @@ pub const MODULES: &[&Module] = &[
     &mount::MODULE,
     &network::MODULE,
     &pillar::MODULE,
+    &pip::MODULE,
     &pkg::MODULE,
     &ps::MODULE,
     &random::MODULE,
@@ -112,6 +121,7 @@ pub const MODULES: &[&Module] = &[
     &test::MODULE,
     &timezone::MODULE,
     &user::MODULE,
+    &virtualenv::MODULE,
 ];
 
 /// The functions under one name.

@@ -16,7 +16,7 @@ mod open_files;
 mod owner;
 mod patch;
 mod place;
-mod remove;
+pub(super) mod remove;
 mod replace;
 mod search;
 mod sed;
