@@ -70,9 +70,6 @@ pub const MODULE: Module = Module {
 /// Addresses of a family, sorted as numbers.
 fn addresses(ctx: &Ctx, is_v4: bool, interface: Option<&str>, loopback: bool) -> Result<Vec<IpAddr>, Fault> {
     let found = interfaces::all(ctx)?;
-    if let Some(name) = interface.filter(|name| !found.iter().any(|known| known.name == *name)) {
-        return Err(Fault::execution(format!("Interface {name} not found.")));
-    }
     let wanted = found.iter().filter(|known| interface.is_none_or(|name| known.name == name));
     let own: BTreeSet<IpAddr> = wanted
         .flat_map(|known| &known.addresses)

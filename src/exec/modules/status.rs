@@ -539,10 +539,13 @@ record! {
 impl Run for Master {
     fn run(self, ctx: &Ctx) -> Reply {
         let name = self.master.filter(|master| !master.is_empty());
-        let Some(name) = name.or_else(|| ctx.opts.str_at("master").map(str::to_owned)) else { return Ok(false.into()) };
+        let Some(name) = name.or_else(|| ctx.opts.str_at("master").map(str::to_owned)) else { return Ok(Value::Null.into()) };
         let port = ctx.opt("master_port").and_then(Value::as_int).unwrap_or(4506);
         let masters: Vec<String> =
             ctx.host.resolve(&name).unwrap_or_default().iter().map(ToString::to_string).collect();
+        if masters.is_empty() {
+            return Ok(Value::Null.into());
+        }
         let connections = ctx.run("network.active_tcp", Arguments::default())?;
         let is_one = |connection: &Value| {
             connection.at("remote_port").and_then(Value::as_int) == Some(port)
