@@ -2,7 +2,7 @@
 
 use super::{Module, Run, function};
 use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, text_file};
+use crate::exec::{Ctx, Fault, Reply, paths, text_file};
 use crate::record;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -54,12 +54,14 @@ record! {
 impl Run for ParseHosts {
     fn run(self, ctx: &Ctx) -> Reply {
         let given = self.hosts.filter(|text| !text.is_empty());
-        match given.map_or_else(|| text_file::read(ctx.host, &self.hostsfile), Ok) {
-            Ok(text) => {
+        let read =
+            || paths::is_file(ctx.host, &self.hostsfile).then(|| text_file::read(ctx.host, &self.hostsfile).ok());
+        match given.or_else(|| read().flatten()) {
+            Some(text) => {
                 let hosts = parse_hosts(&text).into_iter();
                 Ok(hosts.map(|(address, names)| (address, Value::list(names))).collect::<Map>().into())
             }
-            Err(_) => Ok("Error: hosts data was not found".into()),
+            None => Ok("Error: hosts data was not found".into()),
         }
     }
 }
@@ -108,6 +110,9 @@ record! {
 
 impl Run for HostsRemove {
     fn run(self, ctx: &Ctx) -> Reply {
+        if !paths::is_file(ctx.host, &self.hostsfile) {
+            return Err(Fault::execution(format!("{}: no such file", self.hostsfile)));
+        }
         let text = text_file::read(ctx.host, &self.hostsfile)?;
         let mut new = String::new();
         for line in text.lines() {

@@ -539,7 +539,9 @@ record! {
 impl Run for Master {
     fn run(self, ctx: &Ctx) -> Reply {
         let name = self.master.filter(|master| !master.is_empty());
-        let Some(name) = name.or_else(|| ctx.opts.str_at("master").map(str::to_owned)) else { return Ok(Value::Null.into()) };
+        let Some(name) = name.or_else(|| ctx.opts.str_at("master").map(str::to_owned)) else {
+            return Ok(Value::Null.into());
+        };
         let port = ctx.opt("master_port").and_then(Value::as_int).unwrap_or(4506);
         let masters: Vec<String> =
             ctx.host.resolve(&name).unwrap_or_default().iter().map(ToString::to_string).collect();

@@ -63,7 +63,10 @@ record! {
 impl Run for RefreshDb {
     fn run(self, ctx: &Ctx) -> Reply {
         let manager = Manager::of(ctx)?;
-        if manager == Manager::Apt && self.failhard && !is_fresh(ctx.host, self.cache_valid_time.as_float().unwrap_or(0.0)) {
+        if manager == Manager::Apt
+            && self.failhard
+            && !is_fresh(ctx.host, self.cache_valid_time.as_float().unwrap_or(0.0))
+        {
             let (shown, failed) = apt::refreshed(ctx)?;
             return match failed.is_empty() {
                 true => Ok(shown.into()),
