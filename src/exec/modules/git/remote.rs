@@ -44,8 +44,11 @@ command! {
     }
 }
 
-/// What `git fetch` says of a ref: a name, and the two hashes of one that has moved.
-fn fetched(line: &str) -> Option<(&'static str, &str, Option<(&str, &str)>)> {
+/// The key of an answer, the name of a ref, and the two hashes of one that has moved.
+type Fetched<'l> = (&'static str, &'l str, Option<(&'l str, &'l str)>);
+
+/// What `git fetch` says of a ref.
+fn fetched(line: &str) -> Option<Fetched<'_>> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
     let (what, rest) = match line.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,
