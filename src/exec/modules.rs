@@ -246,6 +246,7 @@ pub mod tests {
 
     #[test]
     fn each_function_has_an_example_that_binds() {
+        let mut wrong = Vec::new();
         for name in names() {
             let function = find(&name).unwrap();
             let start = format!("salt '*' {name}");
@@ -253,13 +254,17 @@ pub mod tests {
                 function.info.doc.iter().filter_map(|line| line.trim().strip_prefix(&start)).collect();
             let examples: Vec<&str> =
                 examples.into_iter().filter(|rest| rest.is_empty() || rest.starts_with(' ')).collect();
-            assert!(!examples.is_empty(), "{name} has no line that begins with: {start}");
+            if examples.is_empty() {
+                wrong.push(format!("{name} has no line that begins with: {start}"));
+            }
             for example in examples {
                 let words = crate::exec::modules::cmd::words::split(example).unwrap();
-                let error = function.check(arguments(words)).err();
-                assert_eq!(error, None, "{name}: {example}");
+                if let Some(error) = function.check(arguments(words)).err() {
+                    wrong.push(format!("{name}: {example}: {error:?}"));
+                }
             }
         }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     /// `Zg==` is none: base64 ends so.

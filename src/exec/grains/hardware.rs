@@ -1,7 +1,9 @@
 //! Processors, memory and firmware.
 
 use super::Look;
+use crate::exec::host::Command;
 use crate::wire::value::{Map, Value};
+use std::time::Duration;
 
 pub(super) fn grains(look: &Look) -> Map {
     let mut grains = Map::new();
@@ -12,7 +14,51 @@ pub(super) fn grains(look: &Look) -> Map {
         grains.extend(memory(&text));
     }
     grains.extend(firmware(look));
+    grains.extend(graphics(look));
+    grains.insert("fibre_channel_host", look.exists("/sys/class/fc_host"));
     grains
+}
+
+const VENDORS: [&str; 8] = ["nvidia", "amd", "ati", "intel", "cirrus logic", "vmware", "matrox", "aspeed"];
+const CLASSES: [&str; 4] =
+    ["3d controller", "display controller", "processing accelerators", "vga compatible controller"];
+
+/// Graphics cards. lspci knows their names; it is asked only where the kernel has such a device.
+fn graphics(look: &Look) -> Map {
+    let is_off = |name: &str| look.opts.at(name) == Some(&Value::Bool(false));
+    let Some(lspci) = look.host.which("lspci").filter(|_| !is_off("enable_lspci") && !is_off("enable_gpu_grains"))
+    else {
+        return Map::new();
+    };
+    let has_one = look.names("/sys/bus/pci/devices").iter().any(|name| {
+        let class = look.line(&format!("/sys/bus/pci/devices/{name}/class")).unwrap_or_default();
+        class.starts_with("0x03") || class.starts_with("0x12")
+    });
+    let mut found = Vec::new();
+    if has_one {
+        let argv = vec![lspci.to_string_lossy().into_owned(), "-vmm".to_owned()];
+        let timeout = Some(Duration::from_secs(5));
+        match look.host.query(&Command { argv, timeout, ..Command::default() }) {
+            Ok(told) => found = cards(&String::from_utf8_lossy(&told.stdout)),
+            Err(error) => log::warn!("lspci cannot be asked for graphics cards: {error}"),
+        }
+    }
+    Map::from_iter([("num_gpus", Value::from(found.len() as i64)), ("gpus", Value::list(found))])
+}
+
+fn cards(told: &str) -> Vec<Map> {
+    let card = |device: &str| {
+        let field = |name: &str| {
+            let value = device.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            value.unwrap_or_default().trim()
+        };
+        let vendor = field("Vendor").to_lowercase();
+        let words: Vec<&str> = vendor.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+        let vendor = VENDORS.into_iter().find(|known| words.contains(known)).unwrap_or("unknown");
+        let is_card = CLASSES.contains(&field("Class").to_lowercase().as_str());
+        is_card.then(|| Map::from_iter([("vendor", vendor), ("model", field("Device"))]))
+    };
+    told.split("\n\n").filter_map(card).collect()
 }
 
 fn processors(text: &str) -> Map {
@@ -72,6 +118,14 @@ fn firmware(look: &Look) -> Map {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn graphics_cards_are_those_of_lspci() {
+        let told = "Slot:\t00:02.0\nClass:\tVGA compatible controller\nVendor:\tIntel Corporation\nDevice:\tUHD\n\n\
+                    Slot:\t00:1f.0\nClass:\tISA bridge\nVendor:\tIntel Corporation\nDevice:\tX\n";
+        assert_eq!(cards(told), [Map::from_iter([("vendor", "intel"), ("model", "UHD")])]);
+        assert!(cards("").is_empty());
+    }
 
     #[test]
     fn processors_are_counted() {

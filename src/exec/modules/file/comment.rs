@@ -36,7 +36,7 @@ record! {
     /// Takes the sign away from the lines of a file that begin with it and a pattern. Returns the difference, False where
     /// there are none.
     ///
-    ///   salt '*' file.uncomment /etc/hosts.deny 'ALL: PARANOID'
+    ///   salt '*' file.uncomment /etc/modules '^nfs$'
     pub struct Uncomment {
         /// The path. A link's target is changed.
         path: String,
