@@ -5,6 +5,9 @@ use super::super::value::Val;
 use crate::wire::value::float_repr;
 use num_bigint::BigInt;
 
+/// No float has more decimals: behind them are zeros.
+const MOST_DECIMALS: usize = 1100;
+
 /// What a number is written with.
 #[derive(Clone, Copy, Default)]
 pub struct Shape {
@@ -44,12 +47,12 @@ pub fn float(number: f64, kind: char, shape: Shape) -> Res<String> {
         if kind.is_uppercase() { word.to_uppercase() } else { word.to_owned() }
     } else {
         match kind {
-            'f' | 'F' => format!("{magnitude:.precision$}"),
-            'e' => exponent(&format!("{magnitude:.precision$e}")),
-            'E' => exponent(&format!("{magnitude:.precision$e}")).to_uppercase(),
+            'f' | 'F' => fixed(magnitude, precision),
+            'e' => exponent(&scientific(magnitude, precision)),
+            'E' => exponent(&scientific(magnitude, precision)).to_uppercase(),
             'g' => general(magnitude, precision, shape.alternate),
             'G' => general(magnitude, precision, shape.alternate).to_uppercase(),
-            '%' => format!("{:.precision$}%", magnitude * 100.0),
+            '%' => fixed(magnitude * 100.0, precision) + "%",
             'n' => general(magnitude, precision, false),
             _ => {
                 let message = format!("Unknown format code '{kind}' for object of type 'float'");
@@ -71,7 +74,7 @@ pub fn plain_float(number: f64, shape: Shape) -> String {
     let text = match shape.precision {
         None => float_repr(number.abs()),
         Some(precision) => {
-            let text = general(number.abs(), precision, false);
+            let text = general(number.abs(), precision.min(super::WIDTH_LIMIT), false);
             if text.contains(['.', 'e', 'n', 'i']) { text } else { text + ".0" }
         }
     };
@@ -112,13 +115,29 @@ fn exponent(text: &str) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
+/// So many decimals. Rust's own formatting panics at 65,536.
+fn fixed(number: f64, decimals: usize) -> String {
+    let exact = decimals.min(MOST_DECIMALS);
+    format!("{number:.exact$}{}", "0".repeat(decimals - exact))
+}
+
+/// One digit, so many decimals, and the power of ten.
+fn scientific(number: f64, decimals: usize) -> String {
+    let exact = decimals.min(MOST_DECIMALS);
+    let text = format!("{number:.exact$e}");
+    match text.split_once('e') {
+        Some((digits, power)) => format!("{digits}{}e{power}", "0".repeat(decimals - exact)),
+        None => text,
+    }
+}
+
 fn general(number: f64, precision: usize, keep: bool) -> String {
     let precision = precision.max(1);
     if number == 0.0 {
-        return if keep { format!("{:.*}", precision - 1, 0.0) } else { "0".to_owned() };
+        return if keep { fixed(0.0, precision - 1) } else { "0".to_owned() };
     }
-    let scientific = format!("{number:.*e}", precision - 1);
-    let power: i32 = scientific.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
+    let shown = scientific(number, precision - 1);
+    let power: i32 = shown.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
     let trimmed = |text: &str| -> String {
         match text.contains('.') && !keep {
             true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -126,11 +145,11 @@ fn general(number: f64, precision: usize, keep: bool) -> String {
         }
     };
     if power < -4 || power >= i32::try_from(precision).unwrap_or(i32::MAX) {
-        let (digits, power) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+        let (digits, power) = shown.split_once('e').unwrap_or((&shown, "0"));
         return exponent(&format!("{}e{power}", trimmed(digits)));
     }
     let decimals = usize::try_from(i32::try_from(precision).unwrap_or(0) - 1 - power).unwrap_or(0);
-    trimmed(&format!("{number:.decimals$}"))
+    trimmed(&fixed(number, decimals))
 }
 
 /// A whole number, for kinds that take no other.
@@ -138,5 +157,22 @@ pub fn whole(value: &Val) -> Option<BigInt> {
     match value {
         Val::Float(number) => super::super::value::whole_of(number.trunc()),
         other => other.as_big(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_decimals_end_in_zeros_and_not_in_a_panic() {
+        let shape = Shape { precision: Some(70_000), ..Shape::default() };
+        for (kind, start, end) in [('f', "0.1000000000000000055511", "0"), ('e', "1.000000000000000055511", "0e-01")] {
+            let text = float(0.1, kind, shape).ok().unwrap();
+            assert!(text.len() > 70_000 && text.starts_with(start) && text.ends_with(end), "{kind}");
+        }
+        assert_eq!(float(0.5, 'g', shape).ok().unwrap(), "0.5");
+        assert_eq!(plain_float(0.5, shape), "0.5");
+        assert_eq!(fixed(5e-324, 1074).len(), 1076);
     }
 }
