@@ -10,6 +10,7 @@ mod environment;
 pub mod fake;
 mod files;
 mod machine;
+mod network;
 mod nodes;
 mod process;
 mod read_only;
@@ -21,7 +22,7 @@ pub use read_only::ReadOnly;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -83,8 +84,21 @@ pub trait Host: Sync {
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()>;
     /// The addresses of its network interfaces.
     fn addresses(&self) -> io::Result<Vec<Address>>;
+    /// The addresses of a name, as the resolver gives them.
+    fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+    /// Whether something listens at an address: connects and hangs up.
+    fn reach(&self, address: SocketAddr, protocol: Protocol, time: Duration) -> io::Result<()>;
+    /// Sends one datagram; to everybody in a network if the address means that.
+    fn send(&self, address: SocketAddr, bytes: &[u8]) -> io::Result<()>;
     /// Asks a web server; the body of a success is written as it comes.
     fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response>;
+}
+
+/// How a host is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    Tcp,
+    Udp,
 }
 
 /// An address of a network interface.

@@ -21,6 +21,7 @@
 
 mod aliases;
 mod alternatives;
+mod archive;
 pub mod cmd;
 mod config;
 mod cp;
@@ -28,9 +29,11 @@ mod cron;
 mod debconf;
 mod defaults;
 mod disk;
+mod dnsutil;
 mod environ;
 mod event;
 pub mod file;
+mod git;
 mod grains;
 mod group;
 mod hashutil;
@@ -42,8 +45,11 @@ mod locale;
 mod log;
 mod r#match;
 mod mount;
+mod network;
 mod pillar;
+mod pip;
 mod pkg;
+mod ps;
 mod random;
 #[cfg(test)]
 mod recorded;
@@ -53,6 +59,7 @@ mod shadow;
 mod slsutil;
 mod ssh;
 mod state;
+mod status;
 mod sys;
 mod sysctl;
 mod system;
@@ -60,6 +67,7 @@ mod temp;
 mod test;
 mod timezone;
 mod user;
+mod virtualenv;
 
 use super::function;
 pub use super::function::Place;
@@ -71,6 +79,7 @@ use crate::wire::value::Value;
 pub const MODULES: &[&Module] = &[
     &aliases::MODULE,
     &alternatives::MODULE,
+    &archive::MODULE,
     &cmd::MODULE,
     &config::MODULE,
     &cp::MODULE,
@@ -78,9 +87,11 @@ pub const MODULES: &[&Module] = &[
     &debconf::MODULE,
     &defaults::MODULE,
     &disk::MODULE,
+    &dnsutil::MODULE,
     &environ::MODULE,
     &event::MODULE,
     &file::MODULE,
+    &git::MODULE,
     &grains::MODULE,
     &group::MODULE,
     &hashutil::MODULE,
@@ -92,8 +103,11 @@ pub const MODULES: &[&Module] = &[
     &log::MODULE,
     &r#match::MODULE,
     &mount::MODULE,
+    &network::MODULE,
     &pillar::MODULE,
+    &pip::MODULE,
     &pkg::MODULE,
+    &ps::MODULE,
     &random::MODULE,
     &saltutil::MODULE,
     &service::MODULE,
@@ -101,6 +115,7 @@ pub const MODULES: &[&Module] = &[
     &slsutil::MODULE,
     &ssh::MODULE,
     &state::MODULE,
+    &status::MODULE,
     &sys::MODULE,
     &sysctl::MODULE,
     &system::MODULE,
@@ -108,6 +123,7 @@ pub const MODULES: &[&Module] = &[
     &test::MODULE,
     &timezone::MODULE,
     &user::MODULE,
+    &virtualenv::MODULE,
 ];
 
 /// The functions under one name.

@@ -3,10 +3,12 @@
 //! A command that nobody scripted ends the test with its name.
 
 use super::{
-    Access, Address, Attributes, Command, FileKind, FileSystem, Finished, Host, Node as NodeKind, Stat, User, web,
+    Access, Address, Attributes, Command, FileKind, FileSystem, Finished, Host, Node as NodeKind, Protocol, Stat, User,
+    web,
 };
 use std::collections::BTreeMap;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
@@ -343,6 +345,24 @@ impl Host for Fake {
 
     fn addresses(&self) -> io::Result<Vec<Address>> {
         Ok(self.addresses.clone())
+    }
+
+    /// The addresses of this host have its name; others are not known.
+    fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        match name.parse() {
+            Ok(ip) => Ok(vec![ip]),
+            Err(_) if name == "localhost" => Ok(vec![IpAddr::from([127, 0, 0, 1])]),
+            Err(_) => missing(),
+        }
+    }
+
+    /// Port 22 is open, everywhere.
+    fn reach(&self, address: SocketAddr, _: Protocol, _: Duration) -> io::Result<()> {
+        if address.port() == 22 { Ok(()) } else { Err(io::ErrorKind::ConnectionRefused.into()) }
+    }
+
+    fn send(&self, _: SocketAddr, _: &[u8]) -> io::Result<()> {
+        Ok(())
     }
 
     fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response> {

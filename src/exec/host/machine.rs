@@ -1,11 +1,12 @@
 //! The real machine.
 
 use super::{
-    Access, Address, Attributes, Command, FileSystem, Finished, Host, Node, Stat, User, accounts, environment, files,
-    nodes, process, web,
+    Access, Address, Attributes, Command, FileSystem, Finished, Host, Node, Protocol, Stat, User, accounts,
+    environment, files, network, nodes, process, web,
 };
 use std::collections::BTreeMap;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -156,6 +157,18 @@ impl Host for Machine {
     fn addresses(&self) -> io::Result<Vec<Address>> {
         let interfaces = if_addrs::get_if_addrs()?;
         Ok(interfaces.into_iter().map(|entry| Address { ip: entry.ip(), interface: entry.name }).collect())
+    }
+
+    fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        network::resolve(name)
+    }
+
+    fn reach(&self, address: SocketAddr, protocol: Protocol, time: Duration) -> io::Result<()> {
+        network::reach(address, protocol, time)
+    }
+
+    fn send(&self, address: SocketAddr, bytes: &[u8]) -> io::Result<()> {
+        network::send(address, bytes)
     }
 
     fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response> {

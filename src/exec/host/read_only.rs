@@ -1,8 +1,9 @@
 //! A view of a host under which nothing can be changed: what a state sees in test mode.
 
-use super::{Access, Address, Attributes, Command, FileSystem, Finished, Host, Node, Stat, User, web};
+use super::{Access, Address, Attributes, Command, FileSystem, Finished, Host, Node, Protocol, Stat, User, web};
 use std::collections::BTreeMap;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -132,6 +133,18 @@ impl Host for ReadOnly<'_> {
 
     fn addresses(&self) -> io::Result<Vec<Address>> {
         self.0.addresses()
+    }
+
+    fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        self.0.resolve(name)
+    }
+
+    fn reach(&self, address: SocketAddr, protocol: Protocol, time: Duration) -> io::Result<()> {
+        self.0.reach(address, protocol, time)
+    }
+
+    fn send(&self, address: SocketAddr, _: &[u8]) -> io::Result<()> {
+        refused("send to", &address.to_string())
     }
 
     /// To fetch is to look.

@@ -16,10 +16,11 @@ mod open_files;
 mod owner;
 mod patch;
 mod place;
-mod remove;
+pub(super) mod remove;
 mod replace;
 mod search;
 mod sed;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,7 @@ pub const MODULE: Module = Module {
     functions: &[
         function::<facts::Access>("access"),
         function::<content::Append>("append"),
+        function::<source::ApplyTemplateOnContents>("apply_template_on_contents"),
         function::<names::Basename>("basename").inline(),
         function::<block::Blockreplace>("blockreplace"),
         function::<attributes::Chattr>("chattr"),
@@ -56,6 +58,7 @@ pub const MODULE: Module = Module {
         function::<facts::FileExists>("file_exists"),
         function::<find::Find>("find"),
         function::<node::GetDevmm>("get_devmm"),
+        function::<source::GetDiff>("get_diff"),
         function::<owner::GetGid>("get_gid"),
         function::<owner::GetGroup>("get_group"),
         function::<hash::GetHash>("get_hash"),
@@ -114,6 +117,7 @@ pub const MODULE: Module = Module {
         function::<content::SeekWrite>("seek_write"),
         function::<owner::SetMode>("set_mode"),
         function::<attributes::SetSelinuxContext>("set_selinux_context"),
+        function::<source::SourceList>("source_list"),
         function::<facts::Stats>("stats"),
         function::<facts::Statvfs>("statvfs"),
         function::<place::Symlink>("symlink"),

@@ -178,7 +178,7 @@ impl Ini {
                 text.push('\n');
             }
         }
-        match text.trim_end_matches('\n') {
+        match text.trim_matches('\n') {
             "" => String::new(),
             text => format!("{text}\n"),
         }

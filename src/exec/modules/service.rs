@@ -367,7 +367,8 @@ record! {
 
 impl Run for Disabled {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok((!is_enabled(ctx, &self.name, self.root.as_deref())?).into())
+        let is_known = Manager::of(ctx) == Manager::Systemd || is_available(ctx, &self.name)?;
+        Ok((is_known && !is_enabled(ctx, &self.name, self.root.as_deref())?).into())
     }
 }
 

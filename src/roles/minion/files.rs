@@ -94,6 +94,11 @@ impl FileChannel {
         })
     }
 
+    /// How long a master may say nothing before a request to it fails.
+    pub fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// Asks until there is an answer. The error is a sentence.
     pub async fn ask(self: &Rc<Self>, ask: FileAsk) -> Result<FileAnswer, String> {
         let plain = cbor::encode(&Ask::File(ask));

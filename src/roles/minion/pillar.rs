@@ -11,6 +11,7 @@ use crate::exec::host::Machine;
 use crate::exec::pillar::{self, Asked, ERRORS};
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::message::{Answer, Ask, Lasting, Part, PillarAsk};
+use crate::wire::patience::within;
 use crate::wire::seal::{Hash, hash};
 use crate::wire::value::{Map, Value};
 use smol::channel::{Receiver, Sender, bounded};
@@ -42,9 +43,13 @@ impl Minion {
         self.pillar_known.end();
     }
 
-    /// Passes the question of a worker or of `salt-call` on to the master.
+    /// Passes the question of a worker or of `salt-call` on to the master. Whoever asks for the files of a master that is
+    /// away is told after the same time.
     pub(super) async fn serve_pillar(self: &Rc<Self>, ask: PillarAsk) -> MinionAnswer {
-        match from_master(&self.channel, ask).await {
+        let patience = self.files.patience();
+        let answered = within(patience, from_master(&self.channel, ask)).await;
+        let late = || Err(format!("the master has not answered for {} s", patience.as_secs()));
+        match answered.unwrap_or_else(late) {
             Ok(pillar) => MinionAnswer::Pillar(self.parts.borrow_mut().begin(cbor::encode(&pillar))),
             Err(why) => MinionAnswer::Refused(why),
         }

@@ -58,7 +58,7 @@ impl Run for Uncomment {
 record! {
     /// Puts a sign before lines of a file, or takes it away: `file.comment` and `file.uncomment` in one.
     ///
-    ///   salt '*' file.comment_line /etc/modules pcspkr '#' False
+    ///   salt '*' file.comment_line /etc/modules pcspkr cmnt=False
     pub struct CommentLine {
         /// The path. A link's target is changed.
         path: String,

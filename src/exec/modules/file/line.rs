@@ -12,7 +12,7 @@ use std::path::Path;
 record! {
     /// Puts a line into a file, replaces one or removes one. Returns the difference.
     ///
-    ///   salt '*' file.line /etc/nsswitch.conf 'networks: files dns' after='hosts:.*?' mode=ensure
+    ///   salt '*' file.line /etc/nsswitch.conf 'networks files' after='hosts:.*?' mode=ensure
     ///   salt '*' file.line /etc/fstab match=/dev/sdz mode=delete
     pub struct Line {
         /// The path. A link's target is changed.

@@ -86,25 +86,34 @@ pub(super) fn normalized(ctx: &Ctx, name: &str) -> String {
 
 /// Reads the lists of packages anew: for each line of apt True (new), None (as before) or False (failed).
 pub(super) fn refresh(ctx: &Ctx) -> Result<Map, Fault> {
+    Ok(refreshed(ctx)?.0)
+}
+
+/// The same, with those that apt could not read; what it passes over is not among them.
+pub(super) fn refreshed(ctx: &Ctx) -> Result<(Map, Vec<String>), Fault> {
     let answer = call(ctx, &["apt-get", "-q", "update"], None)?;
     if !answer.is_success() {
         return Err(Fault::execution(answer.stderr));
     }
     let size = Regex::new(r" \[.+B\]$").map_err(|error| Fault::Internal(error.to_string()))?;
     let mut shown = Map::new();
+    let mut failed = Vec::new();
     for line in answer.stdout.lines() {
         let Some((word, rest)) = line.trim().split_once(char::is_whitespace) else { continue };
         let rest = rest.split_whitespace().collect::<Vec<&str>>().join(" ");
         if word.contains("Get") {
             let end = size.search(&rest).ok().flatten().map_or(rest.len(), |found| found.range().start);
             shown.insert(&rest[..end], true);
-        } else if word.contains("Ign") || word.contains("Err") {
+        } else if word.contains("Ign") {
+            shown.insert(rest, false);
+        } else if word.contains("Err") {
+            failed.push(rest.clone());
             shown.insert(rest, false);
         } else if word.contains("Hit") {
             shown.insert(rest, Value::Null);
         }
     }
-    Ok(shown)
+    Ok((shown, failed))
 }
 
 pub(super) fn candidates(ctx: &Ctx, names: &[String], fromrepo: Option<&str>) -> Result<Map, Fault> {

@@ -62,13 +62,18 @@ record! {
 
 impl Run for RefreshDb {
     fn run(self, ctx: &Ctx) -> Reply {
-        let shown = refresh_unless_fresh(ctx, Manager::of(ctx)?, Some(&self.cache_valid_time))?;
-        let failed = shown.iter().filter(|(_, value)| **value == Value::Bool(false)).map(|(name, _)| name.to_text());
-        let failed: Vec<String> = failed.collect();
-        match self.failhard && !failed.is_empty() {
-            true => Err(Fault::execution(format!("Error getting repos: {}", failed.join(", ")))),
-            false => Ok(shown.into()),
+        let manager = Manager::of(ctx)?;
+        if manager == Manager::Apt
+            && self.failhard
+            && !is_fresh(ctx.host, self.cache_valid_time.as_float().unwrap_or(0.0))
+        {
+            let (shown, failed) = apt::refreshed(ctx)?;
+            return match failed.is_empty() {
+                true => Ok(shown.into()),
+                false => Err(Fault::execution(format!("Error getting repos: {}", failed.join(", ")))),
+            };
         }
+        Ok(refresh_unless_fresh(ctx, manager, Some(&self.cache_valid_time))?.into())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{fingerprint, user};
 use crate::exec::accounts::tool;
+use crate::exec::base64;
 use crate::exec::host::Attributes;
 use crate::exec::modules::Run;
 use crate::exec::program::Program;
@@ -316,7 +317,7 @@ impl Run for SetKnownHost {
         let new = match &self.key {
             Some(key) => vec![Entry {
                 hostname: hostname.clone(),
-                enc: self.enc.clone().unwrap_or_default(),
+                enc: self.enc.clone().filter(|enc| !enc.is_empty()).unwrap_or_else(|| kind_of(key)),
                 key: key.clone(),
                 fingerprint: String::new(),
             }],
@@ -347,6 +348,13 @@ impl Run for SetKnownHost {
         };
         Ok(Map::from_iter([("status", Value::from("updated")), ("old", shown(&stored)), ("new", shown_new)]).into())
     }
+}
+
+/// The kind of a key: its first part says it, with its length before it.
+fn kind_of(key: &str) -> String {
+    let raw = base64::decode(key.as_bytes()).unwrap_or_default();
+    let length = raw.get(3).copied().map_or(0, usize::from);
+    String::from_utf8_lossy(raw.get(4..4 + length).unwrap_or_default()).into_owned()
 }
 
 impl SetKnownHost {

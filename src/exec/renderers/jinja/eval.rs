@@ -21,6 +21,7 @@ use std::rc::Rc;
 
 pub use call::{Args, Bound, Rest, Signature};
 pub use operators::{arithmetic, compare, contains, escape};
+use scope::Held;
 pub use scope::{Ctx, Frame, Scope};
 pub use templates::Template;
 
@@ -53,6 +54,7 @@ pub struct Interp<'e> {
     templates: HashMap<String, Rc<Template>>,
     /// Templates imported without context run once.
     modules: HashMap<String, Val>,
+    held: Held,
 }
 
 /// How a statement ended.
@@ -84,6 +86,7 @@ impl<'e> Interp<'e> {
             overrides: HashMap::new(),
             templates: HashMap::new(),
             modules: HashMap::new(),
+            held: Held::default(),
         }
     }
 
@@ -356,6 +359,7 @@ impl<'e> Interp<'e> {
     }
 
     pub fn macro_object(&mut self, declared: &Rc<Macro>) -> Val {
+        self.held.hold(&self.frame);
         Val::object(MacroObject { declared: declared.clone(), frame: self.frame.clone() })
     }
 

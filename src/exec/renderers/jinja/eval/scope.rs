@@ -5,7 +5,7 @@ use super::super::error::Source;
 use super::super::value::Val;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// A few names, searched one by one: scopes are small.
 #[derive(Default)]
@@ -42,6 +42,38 @@ pub struct Frame {
     /// The innermost last.
     pub scopes: Vec<Rc<Scope>>,
     pub autoescape: bool,
+}
+
+/// What the macros of a rendering hold on to. A macro stands in a scope that it holds itself: the rendering empties what
+/// they hold when it ends, or it would stay in memory for as long as the process lives.
+#[derive(Default)]
+pub struct Held {
+    frames: Vec<(Weak<Ctx>, Vec<Weak<Scope>>)>,
+    /// At this length those are left out that nobody holds any more: macros are made in loops, too.
+    full: usize,
+}
+
+impl Held {
+    pub fn hold(&mut self, frame: &Frame) {
+        if self.frames.len() >= self.full.max(64) {
+            self.frames
+                .retain(|(ctx, scopes)| ctx.strong_count() > 0 || scopes.iter().any(|scope| scope.strong_count() > 0));
+            self.full = self.frames.len() * 2;
+        }
+        let scopes = frame.scopes.iter().map(Rc::downgrade).collect();
+        self.frames.push((Rc::downgrade(&frame.ctx), scopes));
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for (ctx, scopes) in self.frames.drain(..) {
+            if let Some(ctx) = ctx.upgrade() {
+                ctx.vars.clear();
+            }
+            scopes.iter().filter_map(Weak::upgrade).for_each(|scope| scope.clear());
+        }
+    }
 }
 
 /// A block and the template that it stands in.
@@ -102,5 +134,31 @@ impl Ctx {
             names.extend(outer.ctx.names());
         }
         names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::options::Options;
+    use super::super::super::{Environment, NoFunctions, NoTemplates};
+    use super::super::{Interp, Template};
+    use super::*;
+    use crate::wire::value::Map;
+
+    #[test]
+    fn a_rendering_leaves_nothing_behind_of_macros_that_hold_their_own_scope() {
+        for text in [
+            "{% macro m(a) %}{{ caller() }}{% endmacro %}{% call m(1) %}in{% endcall %}",
+            "{% for i in range(200) %}{% macro inner() %}{{ i }}{% endmacro %}{{ inner() }}{% endfor %}",
+        ] {
+            let source = Rc::new(Source { name: "t".into(), path: "t".into(), text: text.into() });
+            let environment = Environment::new(Options::default(), &NoTemplates, &NoFunctions);
+            let template = Rc::new(Template::compile(&environment.options, source.clone()).ok().unwrap());
+            let mut interp = Interp::new(&environment, Map::new(), source.clone());
+            assert!(interp.run(&template).is_ok());
+            drop(interp);
+            drop(template);
+            assert_eq!(Rc::strong_count(&source), 1, "{text}");
+        }
     }
 }

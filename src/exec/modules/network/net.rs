@@ -1,0 +1,167 @@
+//! Networks: addresses with a length.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// An address and how many of its bits are the network's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Net {
+    pub address: IpAddr,
+    pub length: u8,
+}
+
+impl Net {
+    /// `10.0.0.1/8`, `10.0.0.1/255.0.0.0` or an address alone; with bits beyond the length, which are cut.
+    pub fn parse(text: &str) -> Result<Net, String> {
+        let wrong = || format!("'{text}' does not appear to be an IPv4 or IPv6 network");
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let width = width(address);
+        let length = match length {
+            None => width,
+            Some(length) => match (length.parse::<u8>(), length.parse::<Ipv4Addr>()) {
+                (Ok(length), _) if length <= width => length,
+                (_, Ok(mask)) if address.is_ipv4() => of_mask(mask).ok_or_else(wrong)?,
+                _ => return Err(wrong()),
+            },
+        };
+        Ok(Net::of(address, length))
+    }
+
+    pub fn of(address: IpAddr, length: u8) -> Net {
+        Net { address: masked(address, length), length }
+    }
+
+    /// Whether a text is the network itself, without bits beyond its length.
+    pub fn is_exact(text: &str) -> bool {
+        let address = text.split('/').next().and_then(|address| address.parse::<IpAddr>().ok());
+        Net::parse(text).is_ok_and(|net| Some(net.address) == address)
+    }
+
+    pub fn has(&self, address: IpAddr) -> bool {
+        address.is_ipv4() == self.address.is_ipv4() && masked(address, self.length) == self.address
+    }
+
+    pub fn mask(&self) -> IpAddr {
+        match self.address {
+            IpAddr::V4(_) => Ipv4Addr::from(bits(self.length, 32) as u32).into(),
+            IpAddr::V6(_) => Ipv6Addr::from(bits(self.length, 128)).into(),
+        }
+    }
+
+    /// The last address in it.
+    pub fn broadcast(&self) -> IpAddr {
+        match self.address {
+            IpAddr::V4(address) => Ipv4Addr::from(u32::from(address) | !(bits(self.length, 32) as u32)).into(),
+            IpAddr::V6(address) => Ipv6Addr::from(u128::from(address) | !bits(self.length, 128)).into(),
+        }
+    }
+
+    /// How many addresses are in it; more than can be counted are as many as can be.
+    pub fn size(&self) -> u128 {
+        1_u128.checked_shl(u32::from(width(self.address) - self.length)).unwrap_or(u128::MAX)
+    }
+}
+
+impl fmt::Display for Net {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+fn width(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+/// So many ones, then zeros.
+fn bits(length: u8, width: u32) -> u128 {
+    let full = u128::MAX >> (128 - width);
+    let host = width - u32::from(length);
+    if host == 128 { 0 } else { full >> host << host }
+}
+
+fn masked(address: IpAddr, length: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => Ipv4Addr::from(u32::from(address) & bits(length, 32) as u32).into(),
+        IpAddr::V6(address) => Ipv6Addr::from(u128::from(address) & bits(length, 128)).into(),
+    }
+}
+
+/// How many ones a mask begins with; nothing for one that has holes.
+fn of_mask(mask: Ipv4Addr) -> Option<u8> {
+    let ones = u32::from(mask).leading_ones();
+    (u32::from(mask) == bits(ones as u8, 32) as u32).then_some(ones as u8)
+}
+
+/// Networks that are not for the whole world.
+const PRIVATE: [&str; 24] = [
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/29",
+    "192.0.0.170/31",
+    "192.0.2.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "240.0.0.0/4",
+    "255.255.255.255/32",
+    "::1/128",
+    "::/128",
+    "::ffff:0:0/96",
+    "100::/64",
+    "2001::/23",
+    "2001:2::/48",
+    "2001:db8::/32",
+    "2001:10::/28",
+    "fc00::/7",
+    "fe80::/10",
+];
+
+pub fn is_private(address: IpAddr) -> bool {
+    PRIVATE.iter().filter_map(|net| Net::parse(net).ok()).any(|net| net.has(address))
+}
+
+/// The name under which an address is asked for its name.
+pub fn reverse(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => {
+            let [a, b, c, d] = address.octets();
+            format!("{d}.{c}.{b}.{a}.in-addr.arpa")
+        }
+        IpAddr::V6(address) => {
+            let digits = format!("{:032x}", u128::from(address));
+            let digits: Vec<String> = digits.chars().rev().map(String::from).collect();
+            format!("{}.ip6.arpa", digits.join("."))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_are_read_and_cut() {
+        let net = |text: &str| Net::parse(text).map(|net| net.to_string());
+        assert_eq!(net("172.17.0.5/255.255.255.240"), Ok("172.17.0.0/28".into()));
+        assert_eq!(net("2404:6800::bbbb/64"), Ok("2404:6800::/64".into()));
+        assert_eq!(net("10.1.2.3"), Ok("10.1.2.3/32".into()));
+        assert!(net("10.0.0.0/33").is_err() && net("x/8").is_err() && net("10.0.0.0/255.0.255.0").is_err());
+        let all = Net::parse("0.0.0.0/0").unwrap();
+        assert!(all.has("8.8.8.8".parse().unwrap()) && !all.has("::1".parse().unwrap()));
+        assert_eq!(
+            (all.size(), all.broadcast().to_string(), all.mask().to_string()),
+            (1 << 32, "255.255.255.255".into(), "0.0.0.0".into())
+        );
+        assert!(Net::parse("::/0").unwrap().has("fe80::1".parse().unwrap()));
+        assert!(is_private("10.9.8.7".parse().unwrap()) && !is_private("8.8.8.8".parse().unwrap()));
+        assert_eq!(reverse("127.0.0.1".parse().unwrap()), "1.0.0.127.in-addr.arpa");
+    }
+}

@@ -1,0 +1,420 @@
+//! Processors, memory, disks and networks of the machine.
+
+use crate::exec::host::FileKind;
+use crate::exec::modules::Run;
+use crate::exec::program::Program;
+use crate::exec::{Ctx, Fault, Reply, text_file};
+use crate::record;
+use crate::wire::value::{Map, Value};
+use std::path::Path;
+use std::time::Duration;
+
+const TICKS: f64 = 100.0;
+const TIMES: [&str; 10] =
+    ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice"];
+
+fn proc(ctx: &Ctx, file: &str) -> String {
+    text_file::read(ctx.host, &format!("/proc/{file}")).unwrap_or_default()
+}
+
+/// When the machine was started, in seconds since 1970.
+pub(super) fn boot(ctx: &Ctx) -> i64 {
+    let text = proc(ctx, "stat");
+    let line = text.lines().find_map(|line| line.strip_prefix("btime "));
+    line.and_then(|seconds| seconds.trim().parse().ok()).unwrap_or(0)
+}
+
+record! {
+    /// Shows when the machine was started.
+    ///
+    ///   salt '*' ps.boot_time
+    ///   salt '*' ps.boot_time '%Y-%m-%d'
+    pub struct BootTime {
+        /// Its form, as strftime(3) has it; seconds since 1970 if not given.
+        time_format: Option<String> = (),
+    }
+}
+
+impl Run for BootTime {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let seconds = boot(ctx);
+        let Some(format) = self.time_format.filter(|format| !format.is_empty()) else { return Ok(seconds.into()) };
+        let time = jiff::Timestamp::from_second(seconds).map_err(|error| Fault::Internal(error.to_string()))?;
+        let time = jiff::tz::TimeZone::system().to_datetime(time);
+        let shown = jiff::fmt::strtime::format(&format, time);
+        shown.map(Into::into).map_err(|error| Fault::invocation(format!("Invalid format string: {error}")))
+    }
+}
+
+/// The times of all processors together, then of each.
+fn times(ctx: &Ctx) -> Vec<Vec<f64>> {
+    let text = proc(ctx, "stat");
+    let line = |line: &str| -> Option<Vec<f64>> {
+        let rest = line.strip_prefix("cpu")?;
+        Some(
+            rest.split_whitespace()
+                .skip(usize::from(!rest.starts_with(' ')))
+                .filter_map(|word| word.parse().ok())
+                .collect(),
+        )
+    };
+    text.lines().filter_map(line).collect()
+}
+
+record! {
+    /// Shows how long the processors have done what, in seconds.
+    ///
+    ///   salt '*' ps.cpu_times
+    pub struct CpuTimes {
+        /// For each processor.
+        per_cpu: bool = false,
+    }
+}
+
+impl Run for CpuTimes {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let shown =
+            |times: Vec<f64>| -> Map { TIMES.into_iter().zip(times.into_iter().map(|time| time / TICKS)).collect() };
+        let mut all = times(ctx).into_iter().map(shown);
+        let whole = all.next().unwrap_or_default();
+        Ok(if self.per_cpu { Value::list(all) } else { whole.into() }.into())
+    }
+}
+
+record! {
+    /// Shows how busy the processors are, in percent.
+    ///
+    ///   salt '*' ps.cpu_percent
+    pub struct CpuPercent {
+        /// For how many seconds they are watched.
+        interval: f64 = 0.1,
+        /// For each processor.
+        per_cpu: bool = false,
+    }
+}
+
+impl Run for CpuPercent {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let before = times(ctx);
+        let time =
+            Duration::try_from_secs_f64(self.interval).map_err(|_| Fault::invocation("there is no such interval"))?;
+        ctx.host.sleep(time);
+        let percent = |(old, new): (&Vec<f64>, Vec<f64>)| {
+            // Guests are part of user's time already.
+            let spent: Vec<f64> = old.iter().zip(new).take(8).map(|(old, new)| (new - old).max(0.0)).collect();
+            let all: f64 = spent.iter().sum();
+            let idle: f64 = spent.iter().skip(3).take(2).sum();
+            if all > 0.0 { ((all - idle) / all * 1000.0).round() / 10.0 } else { 0.0 }
+        };
+        let mut all = before.iter().zip(times(ctx)).map(percent);
+        let whole = all.next().unwrap_or(0.0);
+        Ok(if self.per_cpu { Value::list(all) } else { whole.into() }.into())
+    }
+}
+
+record! {
+    /// Shows how many processors there are.
+    ///
+    ///   salt '*' ps.num_cpus
+    pub struct NumCpus {}
+}
+
+impl Run for NumCpus {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(times(ctx).len().saturating_sub(1).into())
+    }
+}
+
+/// A line of meminfo, in bytes.
+fn of_memory(text: &str, name: &str) -> i64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse::<i64>().ok()).unwrap_or(0) * 1024
+}
+
+/// All and available memory, in bytes.
+pub(super) fn memory(ctx: &Ctx) -> (i64, i64) {
+    let text = proc(ctx, "meminfo");
+    (of_memory(&text, "MemTotal"), of_memory(&text, "MemAvailable"))
+}
+
+fn percent(part: i64, whole: i64) -> f64 {
+    if whole > 0 { (part as f64 / whole as f64 * 1000.0).round() / 10.0 } else { 0.0 }
+}
+
+record! {
+    /// Shows how the memory is used, in bytes.
+    ///
+    ///   salt '*' ps.virtual_memory
+    pub struct VirtualMemory {}
+}
+
+impl Run for VirtualMemory {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let text = proc(ctx, "meminfo");
+        let of = |name: &str| of_memory(&text, name);
+        let (total, available, free, buffers) = (of("MemTotal"), of("MemAvailable"), of("MemFree"), of("Buffers"));
+        let cached = of("Cached") + of("SReclaimable");
+        let used = total - free - cached - buffers;
+        let used = if used < 0 { total - free } else { used };
+        Ok(Map::from_iter([
+            ("total", Value::from(total)),
+            ("available", available.into()),
+            ("percent", percent(total - available, total).into()),
+            ("used", used.into()),
+            ("free", free.into()),
+            ("active", of("Active").into()),
+            ("inactive", of("Inactive").into()),
+            ("buffers", buffers.into()),
+            ("cached", cached.into()),
+            ("shared", of("Shmem").into()),
+            ("slab", of("Slab").into()),
+        ])
+        .into())
+    }
+}
+
+record! {
+    /// Shows how the swap is used, in bytes.
+    ///
+    ///   salt '*' ps.swap_memory
+    pub struct SwapMemory {}
+}
+
+impl Run for SwapMemory {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let text = proc(ctx, "meminfo");
+        let (total, free) = (of_memory(&text, "SwapTotal"), of_memory(&text, "SwapFree"));
+        let moved = proc(ctx, "vmstat");
+        let pages = |name: &str| {
+            let line = moved.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            line.and_then(|count| count.trim().parse::<i64>().ok()).unwrap_or(0) * 4096
+        };
+        Ok(Map::from_iter([
+            ("total", Value::from(total)),
+            ("used", (total - free).into()),
+            ("free", free.into()),
+            ("percent", percent(total - free, total).into()),
+            ("sin", pages("pswpin").into()),
+            ("sout", pages("pswpout").into()),
+        ])
+        .into())
+    }
+}
+
+record! {
+    /// Shows how many bytes of memory the machine has.
+    ///
+    ///   salt '*' ps.total_physical_memory
+    pub struct TotalPhysicalMemory {}
+}
+
+impl Run for TotalPhysicalMemory {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(memory(ctx).0.into())
+    }
+}
+
+/// What is mounted; without `all` what is on a disk.
+fn partitions(ctx: &Ctx, all: bool) -> Vec<Map> {
+    let kinds = proc(ctx, "filesystems");
+    let on_disk: Vec<&str> = kinds
+        .lines()
+        .map(str::trim)
+        .filter_map(|line| match line.strip_prefix("nodev") {
+            Some(kind) => (kind.trim() == "zfs").then_some("zfs"),
+            None => Some(line),
+        })
+        .collect();
+    let mut found = Vec::new();
+    for line in proc(ctx, "self/mounts").lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [device, place, kind, opts, ..] = words.as_slice() else { continue };
+        if all || (*device != "none" && on_disk.contains(kind)) {
+            found.push(Map::from_iter([("device", *device), ("mountpoint", place), ("fstype", kind), ("opts", opts)]));
+        }
+    }
+    found
+}
+
+record! {
+    /// Lists what is mounted from disks, or all that is mounted.
+    ///
+    ///   salt '*' ps.disk_partitions
+    pub struct DiskPartitions {
+        /// All.
+        all: bool = false,
+    }
+}
+
+impl Run for DiskPartitions {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(Value::list(partitions(ctx, self.all)).into())
+    }
+}
+
+fn usage(ctx: &Ctx, path: &str) -> Result<Map, Fault> {
+    let told = ctx.host.file_system(Path::new(path)).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
+    let bytes = |blocks: u64| i64::try_from(blocks.saturating_mul(told.fragment_size.max(1))).unwrap_or(i64::MAX);
+    let (total, free, available) = (bytes(told.blocks), bytes(told.blocks_free), bytes(told.blocks_available));
+    let used = total - free;
+    // What root alone may use counts as neither used nor free.
+    let share = percent(used, used + available);
+    Ok(Map::from_iter([
+        ("total", Value::from(total)),
+        ("used", used.into()),
+        ("free", available.into()),
+        ("percent", share.into()),
+    ]))
+}
+
+record! {
+    /// Shows how full the file system is that a path is on, in bytes.
+    ///
+    ///   salt '*' ps.disk_usage /home
+    pub struct DiskUsage {
+        /// The path.
+        path: String,
+    }
+}
+
+impl Run for DiskUsage {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(usage(ctx, &self.path)?.into())
+    }
+}
+
+record! {
+    /// Lists what is mounted, with how full it is.
+    ///
+    ///   salt '*' ps.disk_partition_usage
+    pub struct DiskPartitionUsage {
+        /// All, not only what is on disks.
+        all: bool = false,
+    }
+}
+
+impl Run for DiskPartitionUsage {
+    fn run(self, ctx: &Ctx) -> Reply {
+        let mut found = partitions(ctx, self.all);
+        for partition in &mut found {
+            let place = partition.str_at("mountpoint").unwrap_or_default().to_owned();
+            partition.extend(usage(ctx, &place)?);
+        }
+        Ok(Value::list(found).into())
+    }
+}
+
+record! {
+    /// Shows what has come and gone on the network interfaces, or on one.
+    ///
+    ///   salt '*' ps.network_io_counters
+    ///   salt '*' ps.network_io_counters interface=eth0
+    pub struct NetworkIoCounters {
+        /// The interface.
+        interface: Option<String> = (),
+    }
+}
+
+impl Run for NetworkIoCounters {
+    fn run(self, ctx: &Ctx) -> Reply {
+        const FIELDS: [(&str, usize); 8] = [
+            ("bytes_sent", 8),
+            ("bytes_recv", 0),
+            ("packets_sent", 9),
+            ("packets_recv", 1),
+            ("errin", 2),
+            ("errout", 10),
+            ("dropin", 3),
+            ("dropout", 11),
+        ];
+        let wanted = self.interface.filter(|name| !name.is_empty());
+        let mut sums = [0_i64; 16];
+        let mut found = false;
+        for (name, counts) in proc(ctx, "net/dev").lines().filter_map(|line| line.split_once(':')) {
+            if wanted.as_deref().is_none_or(|wanted| wanted == name.trim()) {
+                found = true;
+                let counts = counts.split_whitespace().filter_map(|word| word.parse::<i64>().ok());
+                sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            }
+        }
+        match found {
+            true => Ok(FIELDS.into_iter().map(|(key, at)| (key, sums[at])).collect::<Map>().into()),
+            false => Ok(false.into()),
+        }
+    }
+}
+
+record! {
+    /// Shows what has been read and written on the disks, or on one.
+    ///
+    ///   salt '*' ps.disk_io_counters
+    ///   salt '*' ps.disk_io_counters device=sda1
+    pub struct DiskIoCounters {
+        /// The device.
+        device: Option<String> = (),
+    }
+}
+
+impl Run for DiskIoCounters {
+    fn run(self, ctx: &Ctx) -> Reply {
+        // Fields of diskstats behind the name; sectors have 512 bytes.
+        const FIELDS: [(&str, usize, i64); 9] = [
+            ("read_count", 0, 1),
+            ("write_count", 4, 1),
+            ("read_bytes", 2, 512),
+            ("write_bytes", 6, 512),
+            ("read_time", 3, 1),
+            ("write_time", 7, 1),
+            ("read_merged_count", 1, 1),
+            ("write_merged_count", 5, 1),
+            ("busy_time", 9, 1),
+        ];
+        let wanted = self.device.filter(|name| !name.is_empty());
+        let mut sums = [0_i64; 11];
+        let mut found = false;
+        for line in proc(ctx, "diskstats").lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [_, _, name, counts @ ..] = words.as_slice() else { continue };
+            // Partitions are part of their disks: /sys/block has the disks alone.
+            let is_disk =
+                || ctx.host.stat(&Path::new("/sys/block").join(name)).is_ok_and(|stat| stat.kind != FileKind::File);
+            if wanted.as_deref().map_or_else(is_disk, |wanted| wanted == *name) {
+                found = true;
+                let counts = counts.iter().filter_map(|word| word.parse::<i64>().ok());
+                sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            }
+        }
+        match found {
+            true => Ok(FIELDS.into_iter().map(|(key, at, unit)| (key, sums[at] * unit)).collect::<Map>().into()),
+            false => Ok(false.into()),
+        }
+    }
+}
+
+record! {
+    /// Lists who is logged in.
+    ///
+    ///   salt '*' ps.get_users
+    pub struct GetUsers {}
+}
+
+impl Run for GetUsers {
+    fn run(self, ctx: &Ctx) -> Reply {
+        // user  pts/0  2024-01-31 10:00 (host)
+        let told = Program::new(["who"]).query(ctx)?;
+        let line = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [name, terminal, date, time, rest @ ..] = words.as_slice() else { return None };
+            let started = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M", format!("{date} {time}")).ok();
+            let started = started
+                .and_then(|moment| jiff::tz::TimeZone::system().to_ambiguous_timestamp(moment).compatible().ok());
+            Some(Map::from_iter([
+                ("name", Value::from(*name)),
+                ("terminal", (*terminal).into()),
+                ("host", rest.first().map(|host| host.trim_matches(['(', ')'])).unwrap_or_default().into()),
+                ("started", started.map(|moment| moment.as_second() as f64).into()),
+            ]))
+        };
+        Ok(Value::list(told.stdout.lines().filter_map(line)).into())
+    }
+}
