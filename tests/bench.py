@@ -116,8 +116,7 @@ class Fleet:
             sls.write('{% for at in range(1000) %}\ns{{ at }}:\n  test.configurable_test_state:\n    - changes: False\n'
                       '    - result: True\n    - comment: {{ grains.id }} {{ at }}\n'
                       '{% if at %}    - require: [{test: s{{ at - 1 }}}]\n{% endif %}{% endfor %}')
-        return self.command('salt-call', '--local', f'--file-root={self.root}/states', '--out=quiet',
-                            'state.show_low_sls', 'thousand')
+        return self.command('salt-call', '--local', f'--file-root={self.root}/states', 'state.id_exists', 's999', 'thousand')
 
     def memory(self):
         time.sleep(5)

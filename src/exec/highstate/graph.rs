@@ -466,9 +466,15 @@ impl Graph {
     }
 }
 
+/// Puts a node to the others, which stand in their order. Nearly always it is the last one.
 fn push_once(nodes: &mut Vec<usize>, node: usize) {
-    if nodes.last() != Some(&node) && !nodes.contains(&node) {
-        nodes.push(node);
+    match nodes.last() {
+        Some(last) if *last >= node => {
+            if let Err(at) = nodes.binary_search(&node) {
+                nodes.insert(at, node);
+            }
+        }
+        _ => nodes.push(node),
     }
 }
 

@@ -23,6 +23,17 @@ impl Identity {
     }
 }
 
+// A program that is to run in another folder can be started without a copy of this process's memory map, which costs
+// more the more is in memory: the standard library does so where libc has this function. It looks for it by a weak
+// reference, which takes nothing out of a static libc, so here is a strong one. Nobody calls it by this name.
+#[cfg(target_env = "gnu")]
+unsafe extern "C" {
+    fn posix_spawn_file_actions_addchdir_np();
+}
+#[cfg(target_env = "gnu")]
+#[used]
+static TAKE_FROM_LIBC: unsafe extern "C" fn() = posix_spawn_file_actions_addchdir_np;
+
 /// Makes the child give up our identity for its own.
 pub(super) fn become_user(command: &mut Command, identity: Identity) {
     if identity.is_ours() {
