@@ -38,7 +38,7 @@ fn fingerprint(key: &str, kind: Option<&str>) -> Result<Option<String>, Fault> {
     let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or("sha256");
     let known = HashType::named(kind)
         .ok_or_else(|| Fault::execution(format!("The fingerprint_hash_type {kind} is not supported.")))?;
-    let is_base64 = key.len() % 4 == 0 && key.chars().all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c));
+    let is_base64 = key.len().is_multiple_of(4) && key.chars().all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c));
     let Some(raw) = base64::decode(key.as_bytes()).ok().filter(|_| is_base64) else { return Ok(None) };
     let digits: Vec<char> = known.of_bytes(&raw).chars().collect();
     Ok(Some(digits.chunks(2).map(String::from_iter).collect::<Vec<String>>().join(":")))

@@ -44,8 +44,11 @@ command! {
     }
 }
 
-/// What `git fetch` says of a ref: a name, and the two hashes of one that has moved.
-fn fetched(line: &str) -> Option<(&'static str, &str, Option<(&str, &str)>)> {
+/// The two hashes of a ref that has moved.
+type Moved<'a> = Option<(&'a str, &'a str)>;
+
+/// What `git fetch` says of a ref: what has happened, its name and whither it has moved.
+fn fetched(line: &str) -> Option<(&'static str, &str, Moved<'_>)> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
     let (what, rest) = match line.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,
