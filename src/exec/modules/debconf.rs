@@ -24,9 +24,14 @@ fn selections(ctx: &Ctx) -> Result<Map, Fault> {
     let told = Program::new(["debconf-get-selections"]).query(ctx)?.expect_success("debconf-get-selections")?;
     let mut shown = Map::new();
     for line in told.stdout.lines().filter(|line| !line.starts_with('#')) {
-        let mut words = line.splitn(4, ['\t', ' ']);
-        let (Some(package), Some(question), Some(kind)) = (words.next(), words.next(), words.next()) else { continue };
-        let answer = Value::list([question, kind, words.next().unwrap_or_default()]);
+        let word = |rest: &'_ str| -> Option<(String, String)> {
+            let (word, rest) = rest.split_once(['\t', ' '])?;
+            Some((word.to_owned(), rest.trim_start_matches(['\t', ' ']).to_owned()))
+        };
+        let Some((package, rest)) = word(line) else { continue };
+        let Some((question, rest)) = word(&rest) else { continue };
+        let (kind, value) = word(&rest).unwrap_or((rest, String::new()));
+        let answer = Value::list([question, kind, value]);
         if let Value::List(answers) = shown.entry_or(package, || Value::List(Vec::new())) {
             answers.push(answer);
         }

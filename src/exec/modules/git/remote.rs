@@ -44,11 +44,11 @@ command! {
     }
 }
 
-/// The key of an answer, the name of a ref, and the two hashes of one that has moved.
-type Fetched<'l> = (&'static str, &'l str, Option<(&'l str, &'l str)>);
+/// The two hashes of a ref that has moved.
+type Moved<'a> = Option<(&'a str, &'a str)>;
 
-/// What `git fetch` says of a ref.
-fn fetched(line: &str) -> Option<Fetched<'_>> {
+/// What `git fetch` says of a ref: what has happened, its name and whither it has moved.
+fn fetched(line: &str) -> Option<(&'static str, &str, Moved<'_>)> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || c == '*');
     let (what, rest) = match line.strip_prefix('[') {
         Some(rest) => rest.split_once(']')?,

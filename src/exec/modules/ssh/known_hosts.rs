@@ -315,6 +315,9 @@ impl Run for SetKnownHost {
             return Ok(exists(&stored_keys).into());
         }
         let new = match &self.key {
+            Some(key) if self.enc.as_deref().unwrap_or_default().is_empty() && kind_of(key).is_empty() => {
+                return Ok(told("The kind of the key is not to be seen in it: `enc` has to be given").into());
+            }
             Some(key) => vec![Entry {
                 hostname: hostname.clone(),
                 enc: self.enc.clone().filter(|enc| !enc.is_empty()).unwrap_or_else(|| kind_of(key)),
@@ -352,7 +355,9 @@ impl Run for SetKnownHost {
 
 /// The kind of a key: its first part says it, with its length before it.
 fn kind_of(key: &str) -> String {
-    let raw = base64::decode(key.as_bytes()).unwrap_or_default();
+    // The beginning is enough; the end of a key that was typed may be wrong.
+    let whole = (key.len().min(64) / 4) * 4;
+    let raw = base64::decode(key.as_bytes().get(..whole).unwrap_or_default()).unwrap_or_default();
     let length = raw.get(3).copied().map_or(0, usize::from);
     String::from_utf8_lossy(raw.get(4..4 + length).unwrap_or_default()).into_owned()
 }
