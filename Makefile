@@ -41,7 +41,8 @@ generate:
 	. packaging/env.sh && prepare && cargo run --quiet -- generate completions packaging/completions && \
 		cargo run --quiet -- generate config packaging/etc && \
 		cargo run --quiet -- generate man packaging/man && \
-		cargo run --quiet -- generate reference docs/reference
+		cargo run --quiet -- generate reference docs/reference && \
+		cargo run --quiet -- generate services packaging/services
 
 # The one file and its links, as `make install DESTDIR= PREFIX=/usr`; beside them manual pages, completions, and sample
 # files of the configuration where there are none yet.

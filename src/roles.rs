@@ -57,7 +57,7 @@ pub const VERBS: &[Verb] = &[
     Verb { usage: "install FOLDER", about: "put the file and a link for each program into a folder" },
     Verb {
         usage: "generate KIND FOLDER",
-        about: "write completions, config (samples), man or reference into a folder",
+        about: "write completions, config (samples), man, reference or services into a folder",
     },
 ];
 

@@ -20,6 +20,8 @@ mod fleet_size;
 mod fuzz_seeds;
 /// The guide, command by command.
 mod guide;
+/// The init.d scripts, on each family of systems.
+mod init_d;
 /// From the command to every target's end.
 mod jobs;
 /// Who may import whom.

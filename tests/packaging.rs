@@ -63,3 +63,37 @@ fn bash_completes_options_values_and_functions() {
     // The id of the second key is a command, which nobody may run.
     assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), output.stderr.as_slice()), (wanted, &b""[..]));
 }
+
+/// The paths of a unit lead to the file that the tests run: systemd wants programs that are there.
+#[test]
+fn systemd_finds_no_fault_with_the_units() {
+    if !is_installed("systemd-analyze") {
+        eprintln!("not checked: systemd-analyze is not installed");
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("halite-units-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let mut units = Vec::new();
+    for unit in files("services/systemd") {
+        let text = fs::read_to_string(&unit).unwrap();
+        let copy = folder.join(unit.file_name().unwrap());
+        let text = text.replace("=/usr/bin/salt-", &format!("={} salt-", env!("CARGO_BIN_EXE_halite")));
+        fs::write(&copy, text).unwrap();
+        units.push(copy);
+    }
+    let output = Command::new("systemd-analyze").args(["verify", "--man=no"]).args(&units).output();
+    fs::remove_dir_all(&folder).unwrap();
+    let output = output.unwrap();
+    assert_eq!(units.len(), 2);
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn shells_read_the_scripts() {
+    for folder in ["services/init.d", "services/openrc"] {
+        for file in files(folder) {
+            let output = Command::new("sh").arg("-n").arg(&file).output().unwrap();
+            assert!(output.status.success() && output.stderr.is_empty(), "{}: {output:?}", file.display());
+        }
+    }
+}

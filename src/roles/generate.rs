@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod man;
 mod reference;
+mod services;
 
 use super::cli::{Exit, exit};
 use std::path::Path;
@@ -49,6 +50,12 @@ pub const KINDS: &[Kind] = &[
         about: "tables of all options, functions and runners, in Markdown",
         kept_in: "docs/reference",
         make: reference::documents,
+    },
+    Kind {
+        name: "services",
+        about: "what starts the daemons: init.d, OpenRC and systemd",
+        kept_in: "packaging/services",
+        make: services::all,
     },
 ];
 

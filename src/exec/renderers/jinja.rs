@@ -19,6 +19,7 @@ mod eval;
 mod filters;
 mod format;
 mod globals;
+mod known;
 mod lexer;
 mod methods;
 mod objects;

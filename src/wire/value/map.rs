@@ -1,6 +1,7 @@
 //! An ordered map whose keys are values, as a YAML mapping is.
 
 use super::Value;
+use indexmap::map::Entry;
 use indexmap::{Equivalent, IndexMap};
 
 /// Keeps the order of insertion; a key that is set again keeps its place.
@@ -51,6 +52,17 @@ impl Map {
 
     pub fn contains_value(&self, key: &Value) -> bool {
         self.0.contains_key(key)
+    }
+
+    /// Sets a key that is not there; one that is stays, and comes back.
+    pub fn add(&mut self, key: Value, value: Value) -> Result<(), Value> {
+        match self.0.entry(key) {
+            Entry::Occupied(there) => Err(there.key().clone()),
+            Entry::Vacant(free) => {
+                free.insert(value);
+                Ok(())
+            }
+        }
     }
 
     /// Sets a key and says what stood there before.

@@ -151,7 +151,7 @@ pub struct Expr {
 
 impl Expr {
     pub fn new(pos: Pos, kind: ExprKind) -> Expr {
-        let height = kind.parts().iter().map(|part| part.height).max().map_or(0, |highest| highest.saturating_add(1));
+        let height = kind.height();
         Expr { pos, height, kind }
     }
 
@@ -191,33 +191,39 @@ pub enum ExprKind {
 }
 
 impl ExprKind {
-    fn parts(&self) -> Vec<&Expr> {
+    /// One more than that of its highest part.
+    fn height(&self) -> u16 {
+        let above = |below: u16| below.saturating_add(1);
         match self {
-            ExprKind::Const(_) | ExprKind::Name(_) | ExprKind::Captured => Vec::new(),
-            ExprKind::List(items) | ExprKind::Tuple(items) | ExprKind::Concat(items) => items.iter().collect(),
-            ExprKind::Dict(items) => items.iter().flat_map(|(key, value)| [key, value]).collect(),
-            ExprKind::Attr(owner, _) => vec![owner],
-            ExprKind::Item(owner, key) => vec![owner, key],
-            ExprKind::Slice(parts) => parts.iter().flatten().collect(),
+            ExprKind::Const(_) | ExprKind::Name(_) | ExprKind::Captured => 0,
+            ExprKind::List(items) | ExprKind::Tuple(items) | ExprKind::Concat(items) => above(highest(items)),
+            ExprKind::Dict(items) => above(highest(items.iter().flat_map(|(key, value)| [key, value]))),
+            ExprKind::Attr(owner, _) => above(owner.height),
+            ExprKind::Item(owner, key) => above(owner.height.max(key.height)),
+            ExprKind::Slice(parts) => above(highest(parts.iter().flatten())),
             ExprKind::Call(operand, args)
             | ExprKind::Filter(operand, _, _, args)
-            | ExprKind::Test(operand, _, _, args) => args.parts().chain([&**operand]).collect(),
-            ExprKind::Not(operand) | ExprKind::Neg(operand) | ExprKind::Plus(operand) => vec![operand],
+            | ExprKind::Test(operand, _, _, args) => above(operand.height.max(args.height())),
+            ExprKind::Not(operand) | ExprKind::Neg(operand) | ExprKind::Plus(operand) => above(operand.height),
             ExprKind::Binary(_, left, right) | ExprKind::And(left, right) | ExprKind::Or(left, right) => {
-                vec![left, right]
+                above(left.height.max(right.height))
             }
-            ExprKind::Compare(first, rest) => rest.iter().map(|(_, right)| right).chain([&**first]).collect(),
+            ExprKind::Compare(first, rest) => above(first.height.max(highest(rest.iter().map(|(_, right)| right)))),
             ExprKind::Cond { test, then, otherwise } => {
-                otherwise.iter().chain([test, then]).map(|part| &**part).collect()
+                above(test.height.max(then.height).max(otherwise.as_ref().map_or(0, |otherwise| otherwise.height)))
             }
         }
     }
 }
 
+fn highest<'e>(parts: impl IntoIterator<Item = &'e Expr>) -> u16 {
+    parts.into_iter().map(|part| part.height).max().unwrap_or(0)
+}
+
 impl CallArgs {
-    fn parts(&self) -> impl Iterator<Item = &Expr> {
-        let named = self.named.iter().map(|(_, value)| value);
-        self.positional.iter().chain(named).chain(&self.spread).chain(&self.spread_named)
+    fn height(&self) -> u16 {
+        let named = highest(self.named.iter().map(|(_, value)| value));
+        highest(self.positional.iter().chain(&self.spread).chain(&self.spread_named)).max(named)
     }
 }
 

@@ -47,8 +47,10 @@ pub struct Interp<'e> {
     depth: usize,
     stack: Stack,
     context: Map,
-    /// Values of the context and the globals, made when they are first asked for.
+    /// Values of the context, made when they are first asked for.
     converted: HashMap<String, Val>,
+    /// The same for the globals.
+    made: HashMap<String, Val>,
     /// Globals that loading a template changes: `tplfile` and its like.
     overrides: HashMap<&'static str, Val>,
     templates: HashMap<String, Rc<Template>>,
@@ -83,6 +85,7 @@ impl<'e> Interp<'e> {
             stack: Stack::begin(),
             context,
             converted: HashMap::new(),
+            made: HashMap::new(),
             overrides: HashMap::new(),
             templates: HashMap::new(),
             modules: HashMap::new(),

@@ -1,12 +1,14 @@
 //! From a template's text to tokens, by the rules of jinja2's lexer: delimiters that can be chosen, whitespace control,
 //! raw blocks, comments, line statements and line comments.
 
+use super::ast::Name;
 use super::ast::Pos;
 use super::options::Options;
-use super::token::{OPERATORS, Tok, Token};
+use super::token::{Tok, Token, operator};
 use super::value::Val;
 use crate::exec::regex::control_character;
 use num_bigint::BigInt;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// All tokens of a text, closed by [`Tok::End`] or [`Tok::Wrong`].
@@ -19,6 +21,7 @@ pub fn tokenize(text: &str, options: &Options) -> Vec<Token> {
         pos: Pos { line: 1, column: 1 },
         line_starting: true,
         tokens: Vec::with_capacity(text.len() / 8),
+        names: HashMap::new(),
     };
     let end = match lexer.run() {
         Ok(()) => Tok::End,
@@ -52,6 +55,8 @@ struct Lexer<'t> {
     /// The last thing read ended a line.
     line_starting: bool,
     tokens: Vec<Token>,
+    /// Each name once, so that equal names share their text.
+    names: HashMap<&'t str, Name>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,10 +158,11 @@ impl<'t> Lexer<'t> {
     /// Line and column of a place at or behind the last one asked for.
     fn mark(&mut self, at: usize) -> Pos {
         if at >= self.marked {
-            for c in self.text[self.marked..at].chars() {
-                if c == '\n' {
+            for &byte in &self.text.as_bytes()[self.marked..at] {
+                if byte == b'\n' {
                     self.pos = Pos { line: self.pos.line + 1, column: 1 };
-                } else {
+                } else if byte & 0xc0 != 0x80 {
+                    // The first byte of a character.
                     self.pos.column += 1;
                 }
             }
@@ -170,18 +176,21 @@ impl<'t> Lexer<'t> {
         let lines = options.line_statement_prefix.is_some() || options.line_comment_prefix.is_some();
         let firsts = [&options.block_start, &options.variable_start, &options.comment_start]
             .map(|start| start.as_bytes().first().copied().unwrap_or(0));
-        for (offset, &byte) in self.text.as_bytes()[self.at..].iter().enumerate() {
-            if !lines && !firsts.contains(&byte) {
-                continue;
-            }
-            let at = self.at + offset;
+        let mut at = self.at;
+        loop {
+            let rest = &self.text.as_bytes()[at..];
+            let offset = match lines {
+                true => (!rest.is_empty()).then_some(0)?,
+                false => rest.iter().position(|byte| firsts.contains(byte))?,
+            };
+            at += offset;
             if self.text.is_char_boundary(at)
                 && let Some(found) = self.opening_at(at)
             {
                 return Some(found);
             }
+            at += 1;
         }
-        None
     }
 
     /// The tag that begins here: longer delimiters are tried first, as in jinja2.
@@ -192,28 +201,34 @@ impl<'t> Lexer<'t> {
             let sign = sign_of(&rest[options.block_start.len()..]);
             return Some(Found { opening: Opening::Raw, start: at, sign, end });
         }
-        let mut rules: Vec<(usize, u8, Opening, Option<usize>)> = Vec::with_capacity(5);
+        // Length of the delimiter, rank among those of the same length, where it ends.
+        let mut best: Option<(usize, u8, Opening, usize)> = None;
+        let mut consider = |delimiter: &str, rank: u8, opening: Opening, end: Option<usize>| {
+            if let Some(end) = end
+                && best.is_none_or(|(length, other, ..)| (delimiter.len(), rank) > (length, other))
+            {
+                best = Some((delimiter.len(), rank, opening, end));
+            }
+        };
         let plain = |delimiter: &str| rest.starts_with(delimiter).then(|| at + delimiter.len());
-        rules.push((options.variable_start.len(), 5, Opening::Print, plain(&options.variable_start)));
-        rules.push((options.comment_start.len(), 2, Opening::Comment, plain(&options.comment_start)));
-        rules.push((options.block_start.len(), 1, Opening::Block, plain(&options.block_start)));
+        consider(&options.variable_start, 5, Opening::Print, plain(&options.variable_start));
+        consider(&options.comment_start, 2, Opening::Comment, plain(&options.comment_start));
+        consider(&options.block_start, 1, Opening::Block, plain(&options.block_start));
         let line_start = at == 0 || self.text.as_bytes()[at - 1] == b'\n';
         if let Some(prefix) = &options.line_statement_prefix {
             let begin = rest.trim_start_matches([' ', '\t', '\u{b}']);
             let end = (line_start && begin.starts_with(prefix.as_str()))
                 .then(|| at + rest.len() - begin.len() + prefix.len());
-            rules.push((prefix.len(), 4, Opening::LineStatement, end));
+            consider(prefix, 4, Opening::LineStatement, end);
         }
         if let Some(prefix) = &options.line_comment_prefix {
             let begin = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
             let after_text = self.text[..at].chars().next_back().is_some_and(|c| !c.is_whitespace());
             let end = ((line_start || after_text) && begin.starts_with(prefix.as_str()))
                 .then(|| at + rest.len() - begin.len() + prefix.len());
-            rules.push((prefix.len(), 3, Opening::LineComment, end));
+            consider(prefix, 3, Opening::LineComment, end);
         }
-        rules.sort_by_key(|rule| std::cmp::Reverse((rule.0, rule.1)));
-        let (.., opening, end) = rules.into_iter().find(|rule| rule.3.is_some())?;
-        let end = end?;
+        let (.., opening, end) = best?;
         let sign = sign_of(&self.text[end..]);
         Some(Found { opening, start: at, sign, end: end + usize::from(sign != Sign::None) })
     }
@@ -291,6 +306,7 @@ impl<'t> Lexer<'t> {
         let mut open: Vec<&'static str> = Vec::new();
         loop {
             if open.is_empty()
+                && self.may_end(inside)
                 && let Some(end) = self.tag_end(inside)
             {
                 let kind = if inside == Inside::Print { Tok::PrintEnd } else { Tok::TagEnd };
@@ -313,6 +329,17 @@ impl<'t> Lexer<'t> {
                 self.operator(rest, &mut open)?;
             }
         }
+    }
+
+    /// Whether it is worth looking for the end of the tag here: most tokens do not begin like one.
+    fn may_end(&self, inside: Inside) -> bool {
+        let end = match inside {
+            Inside::Block => &self.options.block_end,
+            Inside::Print => &self.options.variable_end,
+            Inside::LineStatement => return true,
+        };
+        let byte = self.text.as_bytes().get(self.at);
+        matches!(byte, Some(b'-' | b'+')) || byte == end.as_bytes().first()
     }
 
     fn tag_end(&self, inside: Inside) -> Option<usize> {
@@ -338,9 +365,11 @@ impl<'t> Lexer<'t> {
         Some(self.text.len() - behind.len())
     }
 
-    fn name(&mut self, rest: &str) -> Result<(), String> {
+    fn name(&mut self, rest: &'t str) -> Result<(), String> {
         let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        self.push(self.at, Tok::Name(rest[..length].into()));
+        let text = &rest[..length];
+        let name = self.names.entry(text).or_insert_with(|| text.into()).clone();
+        self.push(self.at, Tok::Name(name));
         self.at += length;
         Ok(())
     }
@@ -377,7 +406,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn operator(&mut self, rest: &str, open: &mut Vec<&'static str>) -> Result<(), String> {
-        let Some(op) = OPERATORS.into_iter().find(|op| rest.starts_with(op)) else {
+        let Some(op) = operator(rest) else {
             return Err(self.unexpected(rest.chars().next().unwrap_or(' ')));
         };
         match op {

@@ -9,7 +9,6 @@ use super::lexer;
 use super::options::{Dialect, Options};
 use super::token::{Tok, Token};
 use crate::wire::value::str_repr;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 /// How deep expressions and tags may nest.
@@ -22,7 +21,6 @@ pub fn parse(text: &str, options: &Options) -> Res<Tree> {
         tokens,
         at: 0,
         dialect: options.dialect,
-        names: HashSet::new(),
         tags: Vec::new(),
         ends: Vec::new(),
         uses: MacroUses::default(),
@@ -43,8 +41,6 @@ pub(super) struct Parser {
     tokens: Vec<Token>,
     at: usize,
     dialect: Dialect,
-    /// Each name once, so that equal names share their text.
-    names: HashSet<Name>,
     /// The tags that are open, by name.
     tags: Vec<String>,
     /// What would close them.
@@ -90,8 +86,14 @@ impl Parser {
 
     /// One token on; the one left behind is returned.
     fn advance(&mut self) -> Res<Token> {
-        let token = self.current().clone();
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        let last = self.tokens.len() - 1;
+        let at = self.at.min(last);
+        self.at = (at + 1).min(last);
+        let token = match at < last {
+            // Nobody looks at it again.
+            true => std::mem::replace(&mut self.tokens[at], Token { kind: Tok::End, pos: Pos::default() }),
+            false => self.tokens[last].clone(),
+        };
         self.check()?;
         Ok(token)
     }
@@ -149,17 +151,9 @@ impl Parser {
     fn expect_name(&mut self) -> Res<Name> {
         let token = self.expect(|token| matches!(token.kind, Tok::Name(_)), "name")?;
         match token.kind {
-            Tok::Name(name) => Ok(self.intern(name)),
+            Tok::Name(name) => Ok(name),
             _ => self.fail("name expected"),
         }
-    }
-
-    fn intern(&mut self, name: Name) -> Name {
-        if let Some(known) = self.names.get(&name) {
-            return known.clone();
-        }
-        self.names.insert(name.clone());
-        name
     }
 
     /// Text and tags up to one of the closing tags, which is then the current token.

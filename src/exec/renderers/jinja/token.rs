@@ -28,18 +28,32 @@ pub enum Tok {
 }
 
 /// Longer ones first, so that the first that fits is the right one.
-pub const OPERATORS: [&str; 26] = [
+const OPERATORS: [&str; 26] = [
     "//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%", "~", "[", "]", "(", ")", "{", "}", ">", "<", "=", ".",
     ":", "|", ",", ";",
 ];
 
+/// Whether two short texts are the same; most that are not differ in their length or their first byte.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.as_bytes().first() == b.as_bytes().first() && a == b
+}
+
+/// The operator that a text begins with.
+pub fn operator(text: &str) -> Option<&'static str> {
+    let bytes = text.as_bytes();
+    OPERATORS.into_iter().find(|op| {
+        let op = op.as_bytes();
+        bytes.first() == op.first() && (op.len() == 1 || bytes.get(1) == op.get(1))
+    })
+}
+
 impl Token {
     pub fn is_op(&self, op: &str) -> bool {
-        matches!(self.kind, Tok::Op(own) if own == op)
+        matches!(self.kind, Tok::Op(own) if same(own, op))
     }
 
     pub fn is_name(&self, name: &str) -> bool {
-        matches!(&self.kind, Tok::Name(own) if &**own == name)
+        matches!(&self.kind, Tok::Name(own) if same(own, name))
     }
 
     /// How jinja2 speaks of it.

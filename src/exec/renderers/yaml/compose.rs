@@ -103,11 +103,15 @@ fn tag_before_comma(text: &str) -> Position {
     commas.next().map_or_else(|| end_of(text), |at| end_of(&text[..at]))
 }
 
+/// How much text there is to a node, at least in most documents.
+const BYTES_A_NODE: usize = 12;
+
 fn parse(text: &str, added: Option<char>) -> Result<Graph, YamlError> {
     let mut input = text.as_bytes();
     let mut parser = Parser::new();
     parser.set_input_string(&mut input);
     let mut composer = Composer::default();
+    composer.graph.nodes.reserve(text.len() / BYTES_A_NODE);
     loop {
         let mut event = parser.parse().map_err(|error| from_libyaml(&error, text))?;
         match &mut event.data {

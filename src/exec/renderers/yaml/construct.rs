@@ -150,18 +150,15 @@ impl Constructor {
             let key = self.key(id, key_id, depth)?;
             let scalar = matches!(self.graph.nodes[value_id].content, Content::Scalar(_));
             let (value, below) = if scalar { self.object(value_id, depth + 1)? } else { Default::default() };
-            let known = match numeric(&key) {
-                Some(number) => !numbers.insert(number),
-                None => map.contains_value(&key),
-            };
-            if known {
+            let twice = numeric(&key).is_some_and(|number| !numbers.insert(number));
+            let added = if twice { Err(key) } else { map.add(key, value) };
+            if let Err(key) = added {
                 let problem = format!("found conflicting ID '{key}'");
                 return Err(fail(problem, self.at(key_id)).within(MAPPING, self.at(id)));
             }
             if !scalar {
-                later.push((map.len(), value_id));
+                later.push((map.len() - 1, value_id));
             }
-            map.insert(key, value);
             if self.places == Places::Kept {
                 marks.keys.push(self.at(key_id));
             }

@@ -13,12 +13,12 @@ pub struct Scope(RefCell<Vec<(Name, Val)>>);
 
 impl Scope {
     pub fn value(&self, name: &str) -> Option<Val> {
-        self.0.borrow().iter().find(|(own, _)| &**own == name).map(|(_, value)| value.clone())
+        self.0.borrow().iter().find(|(own, _)| same(own, name)).map(|(_, value)| value.clone())
     }
 
     pub fn set(&self, name: &Name, value: Val) {
         let mut vars = self.0.borrow_mut();
-        match vars.iter_mut().find(|(own, _)| own == name) {
+        match vars.iter_mut().find(|(own, _)| same(own, name)) {
             Some((_, place)) => *place = value,
             None => vars.push((name.clone(), value)),
         }
@@ -32,6 +32,11 @@ impl Scope {
     pub fn names(&self) -> Vec<Name> {
         self.0.borrow().iter().map(|(name, _)| name.clone()).collect()
     }
+}
+
+/// Names of one template share their text, so most that are equal are the same text.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && (a.as_ptr() == b.as_ptr() || a == b)
 }
 
 /// What is around a place in a template; macros keep the one they were made in.

@@ -5,7 +5,7 @@ use super::super::error::{Failure, Kind, Res, Source};
 use super::super::objects::{BlockRef, Module};
 use super::super::options::Dialect;
 use super::super::value::Val;
-use super::super::{globals, lexer, parser};
+use super::super::{globals, known};
 use super::{Ctx, Frame, Interp, Scope};
 use crate::wire::value::str_repr;
 use std::rc::Rc;
@@ -13,13 +13,12 @@ use std::rc::Rc;
 /// A template that was read.
 pub struct Template {
     pub source: Rc<Source>,
-    pub tree: Tree,
+    pub tree: Rc<Tree>,
 }
 
 impl Template {
     pub fn compile(interp_options: &super::super::options::Options, source: Rc<Source>) -> Res<Template> {
-        let text = lexer::normalize(&source.text, interp_options);
-        let tree = parser::parse(&text, interp_options).map_err(|failure| {
+        let tree = known::tree(&source.text, interp_options).map_err(|failure| {
             let pos = failure.at.unwrap_or(Pos { line: 1, column: 1 });
             failure.passed(&source, pos)
         })?;
@@ -253,7 +252,9 @@ impl Interp<'_> {
 
     /// A name that each template sees, however it came to be.
     pub fn global(&mut self, name: &str) -> Option<Val> {
-        if let Some(value) = self.overrides.get(name) {
+        if !self.overrides.is_empty()
+            && let Some(value) = self.overrides.get(name)
+        {
             return Some(value.clone());
         }
         if self.env.options.dialect == Dialect::Salt
@@ -261,16 +262,14 @@ impl Interp<'_> {
         {
             return Some(value);
         }
-        // A key that no name can be, so that it is apart from the context's.
-        let key = format!("{name} ");
-        if let Some(value) = self.converted.get(&key) {
+        if let Some(value) = self.made.get(name) {
             return Some(value.clone());
         }
         let value = match self.env.globals.at(name) {
             Some(value) => Val::from(value),
             None => globals::find(name, self.env.options.dialect)?,
         };
-        self.converted.insert(key, value.clone());
+        self.made.insert(name.to_owned(), value.clone());
         Some(value)
     }
 

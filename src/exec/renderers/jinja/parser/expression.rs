@@ -185,7 +185,9 @@ impl Parser {
     fn binary(&mut self, operators: &[(&str, Operator)], operand: fn(&mut Parser) -> Res<Expr>) -> Res<Expr> {
         let mut pos = self.pos();
         let mut left = operand(self)?;
-        while let Some((_, operator)) = operators.iter().find(|(op, _)| self.current().is_op(op)) {
+        while matches!(self.current().kind, Tok::Op(_))
+            && let Some((_, operator)) = operators.iter().find(|(op, _)| self.current().is_op(op))
+        {
             self.advance()?;
             let right = operand(self)?;
             left = self.node(pos, ExprKind::Binary(*operator, Box::new(left), Box::new(right)))?;
@@ -214,10 +216,11 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Res<Expr> {
-        let token = self.current().clone();
+        let token = self.current();
         let pos = token.pos;
-        let kind = match token.kind {
+        let kind = match &token.kind {
             Tok::Name(name) => {
+                let name = name.clone();
                 self.advance()?;
                 match &*name {
                     "true" | "True" => ExprKind::Const(Val::Bool(true)),
@@ -230,11 +233,12 @@ impl Parser {
                             "varargs" => self.uses.varargs = true,
                             _ => {}
                         }
-                        ExprKind::Name(self.intern(name))
+                        ExprKind::Name(name)
                     }
                 }
             }
-            Tok::Str(mut text) => {
+            Tok::Str(text) => {
+                let mut text = text.clone();
                 self.advance()?;
                 while let Tok::Str(more) = &self.current().kind {
                     text = format!("{text}{more}").into();
@@ -243,10 +247,12 @@ impl Parser {
                 ExprKind::Const(Val::Str(text))
             }
             Tok::Integer(number) => {
+                let number = number.clone();
                 self.advance()?;
                 ExprKind::Const(number)
             }
             Tok::Float(number) => {
+                let number = *number;
                 self.advance()?;
                 ExprKind::Const(Val::Float(number))
             }
@@ -334,7 +340,7 @@ impl Parser {
         if token.is_op(".") {
             let attribute = self.advance()?;
             let kind = match attribute.kind {
-                Tok::Name(name) => ExprKind::Attr(Box::new(node), self.intern(name)),
+                Tok::Name(name) => ExprKind::Attr(Box::new(node), name),
                 Tok::Integer(index) => {
                     let index = self.node(attribute.pos, ExprKind::Const(index))?;
                     ExprKind::Item(Box::new(node), Box::new(index))

@@ -202,7 +202,7 @@ impl Parser {
         let body = self.in_scope(|parser| parser.closed_body(&["endcall"]))?;
         let uses = self.leave_macro(outer);
         self.loops = loops;
-        let name = self.intern("caller".into());
+        let name = "caller".into();
         Ok(StmtKind::Call { call, caller: Rc::new(Macro { name, params, body, uses }) })
     }
 
@@ -414,7 +414,6 @@ impl Parser {
                 if matches!(&*name, "true" | "false" | "none" | "True" | "False" | "None") {
                     return Err(Failure::syntax("can't assign to 'const'", token.pos));
                 }
-                let name = self.intern(name);
                 if namespaces == Namespaces::Too && self.skip_op(".")? {
                     return Ok(Target::Attr(name, self.expect_name()?));
                 }
