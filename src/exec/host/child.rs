@@ -1,5 +1,5 @@
-//! The only unsafe code of `exec`: what happens in a child between fork and exec, and the handle that a worker is given
-//! by number.
+//! The only unsafe code of `exec`: what happens in a child between fork and exec, the handle that a worker is given by
+//! number, and the name of a function of libc that the standard library wants to find.
 
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
