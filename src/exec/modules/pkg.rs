@@ -5,6 +5,7 @@ mod apt;
 mod change;
 mod debian;
 mod dnf;
+mod keys;
 mod manager;
 mod show;
 mod zypper;
@@ -17,15 +18,15 @@ pub const MODULE: Module = Module {
     name: "pkg",
     doc: "Packages of the host's distribution.",
     functions: &[
-        function::<debian::AddRepoKey>("add_repo_key"),
+        function::<keys::AddRepoKey>("add_repo_key"),
         function::<change::Autoremove>("autoremove"),
         function::<show::LatestVersion>("available_version"),
         function::<debian::DelRepo>("del_repo"),
-        function::<debian::DelRepoKey>("del_repo_key"),
+        function::<keys::DelRepoKey>("del_repo_key"),
         function::<show::FileDict>("file_dict"),
         function::<show::FileList>("file_list"),
         function::<debian::GetRepo>("get_repo"),
-        function::<debian::GetRepoKeys>("get_repo_keys"),
+        function::<keys::GetRepoKeys>("get_repo_keys"),
         function::<debian::GetSelections>("get_selections"),
         function::<change::Hold>("hold"),
         function::<show::InfoInstalled>("info_installed"),
