@@ -27,8 +27,9 @@ fn main() {
     let context = data.as_map().expect("the data is a map").clone();
     assert_eq!(SLS.lines().count(), 195);
 
+    let pillar = context.at("pillar").expect("there is a pillar");
     let ours = |version: usize| {
-        let site = Site { pillar: context.at("pillar").cloned().unwrap_or_default(), version };
+        let site = Site { pillar, version };
         let environment = Environment::new(Options::default(), &site, &site);
         environment.render("site/init.sls", &versioned(SLS, version), context.clone()).expect("it renders")
     };
@@ -105,19 +106,19 @@ fn versioned(text: &str, version: usize) -> String {
     format!("{text}{{# {version} #}}")
 }
 
-struct Site {
-    pillar: Value,
+struct Site<'p> {
+    pillar: &'p Value,
     version: usize,
 }
 
-impl Loader for Site {
+impl Loader for Site<'_> {
     fn load(&self, name: &str) -> Result<Option<Loaded>, Fault> {
         let file = FILES.iter().find(|(own, _)| *own == name);
         Ok(file.map(|(name, text)| Loaded { text: versioned(text, self.version), path: (*name).to_owned() }))
     }
 }
 
-impl Functions for Site {
+impl Functions for Site<'_> {
     fn call(&self, _: &str, arguments: Arguments) -> Result<Value, Fault> {
         let path = arguments.positional.first().and_then(Value::as_str).unwrap_or_default();
         Ok(self.pillar.traverse(path, ":").cloned().unwrap_or_default())

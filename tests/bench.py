@@ -175,6 +175,28 @@ print("many", 128 / (time.monotonic() - start))
 '''
 
 
+RENDERER = '''
+import json, statistics, sys, tempfile, time
+import salt.config
+from salt.utils.templates import render_jinja_tmpl
+folder = sys.argv[1]
+with open(folder + "/data.json") as file: data = json.load(file)
+with open(folder + "/site/init.sls") as file: text = file.read()
+with tempfile.TemporaryDirectory() as cachedir:
+    options = salt.config.minion_config(None)
+    options.update(file_client="local", file_roots={"base": [folder]}, cachedir=cachedir, id="web1")
+    def get(path):
+        value = data["pillar"]
+        for step in path.split(":"): value = value[step]
+        return value
+    times = []
+    for _ in range(30):
+        context = dict(data, opts=options, saltenv="base", sls="site", salt={"pillar.get": get})
+        start = time.monotonic(); render_jinja_tmpl(text, context); times.append(time.monotonic() - start)
+print("salt_us", statistics.median(times) * 1e6)
+'''
+
+
 def row(what, value, aim, met):
     rows.append((what, value, aim, 'yes' if met else 'NO'))
 
@@ -190,6 +212,8 @@ def main():
         measured = dict(line.split() for line in sh(
             'cargo', 'bench', '--quiet', '--bench', 'jobs', '--', f'{ours.root}/run', 'web1', cwd=ROOT).splitlines()
             if len(line.split()) == 2)
+        templates = {name: float(value) for name, value in (line.split() for line in sh(
+            'cargo', 'bench', '--quiet', '--bench', 'templates', cwd=ROOT).splitlines() if len(line.split()) == 2)}
         call = best_of(20, *ours.command('salt-call', '--local', 'test.ping'))
         ping = best_of(20, *ours.command('salt', 'web1', 'test.ping'))
         thousand = best_of(10, *ours.thousand())
@@ -219,17 +243,33 @@ def main():
     row('300 states cmd.run: /bin/true', f"{in_bare:.2f} of bare fork and exec ({states['run_300_ms']} of {states['bare_300_ms']} ms)",
         'at most 1.5', in_bare <= 1.5)
     row('size of the file', f'{size:.1f} MB', 'under 12 MB', size < 12)
+    for what, name in ('rendered', 'sls'), ('read and rendered', 'sls_read'):
+        mine, theirs = templates[f'{name}_us'], templates[f'{name.replace("sls", "minijinja")}_us']
+        row(f'an SLS of 195 lines, {what}, in that of minijinja', f'{mine / theirs:.2f} ({mine:.0f} us of {theirs:.0f} us)', 'at most 1', mine <= theirs)
+    loaded, events = templates['yaml_us'], templates['events_us']
+    row('2,000 lines of YAML, in their bare events', f'{loaded / events:.2f} ({loaded:.0f} us of {events:.0f} us)', 'at most 2', loaded <= 2 * events)
     if not options.no_salt:
+        renderer(templates['sls_read_us'])
         salt(measured, call, ping, thousand, file_time, master, minion)
     width = max(len(what) for what, *_ in rows)
     for what, value, aim, met in rows:
         print(f'{what:{width}}  {value:44}  {aim:16}  {met}')
 
 
-def salt(measured, call, ping, thousand, file_time, master, minion):
+def renderer(mine):
+    install_salt()
+    theirs = float(sh(f'{options.salt}/bin/python3', '-c', RENDERER, os.path.join(ROOT, 'benches/templates')).split()[-1])
+    row("the same SLS, read and rendered, by Salt's renderer", f'{theirs / mine:.0f} times ({theirs / 1e3:.1f} ms)', 'at least 50', theirs >= 50 * mine)
+
+
+def install_salt():
     if not os.path.exists(f'{options.salt}/bin/salt'):
         sh('python3', '-m', 'venv', options.salt)
         sh(f'{options.salt}/bin/pip', 'install', '-q', f'salt=={SALT_VERSION}')
+
+
+def salt(measured, call, ping, thousand, file_time, master, minion):
+    install_salt()
     theirs = Fleet(f'{options.salt}/bin', 13605)
     try:
         their_call = best_of(5, *theirs.command('salt-call', '--local', 'test.ping'))

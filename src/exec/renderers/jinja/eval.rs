@@ -51,6 +51,8 @@ pub struct Interp<'e> {
     converted: HashMap<String, Val>,
     /// The same for the globals.
     made: HashMap<String, Val>,
+    /// Names of either that were asked for, to be found at once: a template uses a few of them again and again.
+    outside: Vec<(Box<str>, Val)>,
     /// Globals that loading a template changes: `tplfile` and its like.
     overrides: HashMap<&'static str, Val>,
     templates: HashMap<String, Rc<Template>>,
@@ -86,6 +88,7 @@ impl<'e> Interp<'e> {
             context,
             converted: HashMap::new(),
             made: HashMap::new(),
+            outside: Vec::new(),
             overrides: HashMap::new(),
             templates: HashMap::new(),
             modules: HashMap::new(),
@@ -105,7 +108,7 @@ impl<'e> Interp<'e> {
 
     /// Counts work against what one rendering may do.
     pub fn spend(&mut self, amount: usize) -> Res<()> {
-        self.work = self.work.saturating_add(amount).saturating_add(effort::take());
+        self.work = self.work.saturating_add(amount);
         let limit = self.env.work_limit;
         match self.work > limit {
             true => Err(Failure::limit(format!(
@@ -285,8 +288,10 @@ impl<'e> Interp<'e> {
             turns += 1;
             self.fresh_scope(base);
             self.set(&loop_name, Val::Object(state.clone()));
-            let turn =
-                self.assign(&each.target, item).and_then(|()| self.spend(TURN)).and_then(|()| self.body(&each.body));
+            let turn = self
+                .assign(&each.target, item)
+                .and_then(|()| self.spend(TURN + effort::take()))
+                .and_then(|()| self.body(&each.body));
             match turn {
                 Ok(Flow::Break) => break,
                 Ok(_) => {}
@@ -428,12 +433,23 @@ impl<'e> Interp<'e> {
         if name == "self" {
             return Val::object(BlockRef::all(self.frame.ctx.clone()));
         }
-        if self.frame.ctx.sees_context
-            && let Some(value) = self.context_value(name)
-        {
-            return value;
+        if self.frame.ctx.sees_context {
+            return self.outside(name);
         }
         self.global(name).unwrap_or_else(|| self.undefined(format!("{} is undefined", str_repr(name))))
+    }
+
+    /// What a name that no template sets stands for: a value of the context, else a global.
+    fn outside(&mut self, name: &str) -> Val {
+        if let Some((_, value)) = self.outside.iter().find(|(own, _)| &**own == name) {
+            return value.clone();
+        }
+        let found = self.context_value(name).or_else(|| self.global(name));
+        // The names of the template change when another is loaded.
+        if let Some(value) = found.as_ref().filter(|_| !name.starts_with("tpl")) {
+            self.outside.push((name.into(), value.clone()));
+        }
+        found.unwrap_or_else(|| self.undefined(format!("{} is undefined", str_repr(name))))
     }
 
     pub fn undefined(&self, message: String) -> Val {

@@ -12,7 +12,7 @@ pub fn construct(graph: Graph, places: Places) -> Result<(Value, Marks, Vec<Warn
     let Some(root) = graph.root else { return Ok(Default::default()) };
     let mut constructor = Constructor { places, ..Constructor::of(graph) };
     let (value, marks) = constructor.object(root, 0)?;
-    Ok((value, marks, constructor.warnings))
+    Ok((value, marks.map(|marks| *marks).unwrap_or_default(), constructor.warnings))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -38,7 +38,8 @@ pub enum Places {
     Dropped,
 }
 
-type Built = Result<(Value, Marks), YamlError>;
+/// A value, and its places where those are kept.
+type Built = Result<(Value, Option<Box<Marks>>), YamlError>;
 
 impl Constructor {
     pub fn of(graph: Graph) -> Constructor {
@@ -72,7 +73,7 @@ impl Constructor {
             Tag::Omap => self.pairs(id, depth, "while constructing an ordered map"),
             Tag::Pairs => self.pairs(id, depth, "while constructing pairs"),
             Tag::Merge | Tag::Value | Tag::Other(_) => Err(self.no_constructor(id)),
-            _ => self.scalar(id, before).map(|value| (value, Marks::leaf(at))),
+            _ => self.scalar(id, before).map(|value| (value, self.leaf(at))),
         };
         self.states[id] = State::Done;
         built
@@ -125,13 +126,13 @@ impl Constructor {
             return Err(self.unexpected("sequence", id));
         };
         let mut list = Vec::with_capacity(items.len());
-        let mut marks = Marks::leaf(self.at(id));
+        let mut marks = self.leaf(self.at(id));
         while let Content::Sequence(items) = &self.graph.nodes[id].content
             && let Some(&item) = items.get(list.len())
         {
             let (value, below) = self.object(item, depth + 1)?;
             list.push(value);
-            self.keep(&mut marks.items, below);
+            keep(&mut marks, below);
         }
         Ok((Value::List(list), marks))
     }
@@ -142,7 +143,7 @@ impl Constructor {
             return Err(self.unexpected("mapping", id));
         }
         self.flatten(id, depth)?;
-        let mut marks = Marks::leaf(self.at(id));
+        let mut marks = self.leaf(self.at(id));
         let mut map = Map::with_capacity(self.entries(id).len());
         let mut numbers = HashSet::new();
         let mut later = Vec::new();
@@ -159,10 +160,10 @@ impl Constructor {
             if !scalar {
                 later.push((map.len() - 1, value_id));
             }
-            if self.places == Places::Kept {
+            if let Some(marks) = &mut marks {
                 marks.keys.push(self.at(key_id));
             }
-            self.keep(&mut marks.items, below);
+            keep(&mut marks, below);
         }
         let mut slots = map.iter_mut().map(|(_, slot)| slot).enumerate();
         for (place, value_id) in later {
@@ -170,8 +171,8 @@ impl Constructor {
             if let Some((_, slot)) = slots.find(|(index, _)| *index == place) {
                 *slot = value;
             }
-            if let Some(mark) = marks.items.get_mut(place) {
-                *mark = below;
+            if let Some(mark) = marks.as_mut().and_then(|marks| marks.items.get_mut(place)) {
+                *mark = below.map(|below| *below).unwrap_or_default();
             }
         }
         drop(slots);
@@ -196,8 +197,11 @@ impl Constructor {
     fn set(&mut self, id: NodeId, depth: usize) -> Built {
         let (value, marks) = self.mapping(id, depth)?;
         let members = value.as_map().map(|map| map.keys().cloned().collect()).unwrap_or_default();
-        let items = marks.keys.into_iter().map(Marks::leaf).collect();
-        Ok((Value::List(members), Marks { at: marks.at, keys: Vec::new(), items }))
+        let marks = marks.map(|mut marks| {
+            marks.items = std::mem::take(&mut marks.keys).into_iter().map(Marks::leaf).collect();
+            marks
+        });
+        Ok((Value::List(members), marks))
     }
 
     /// `!!omap` and `!!pairs`: a list of pairs.
@@ -209,7 +213,7 @@ impl Constructor {
             let problem = format!("expected a sequence, but found {}", content.name());
             return Err(within(fail(problem, at), at));
         };
-        let mut marks = Marks::leaf(at);
+        let mut marks = self.leaf(at);
         let mut list = Vec::with_capacity(items.len());
         for item in items.clone() {
             let at_item = self.at(item);
@@ -225,7 +229,10 @@ impl Constructor {
             let (key, key_marks) = self.object(key, depth + 2)?;
             let (value, value_marks) = self.object(value, depth + 2)?;
             list.push(Value::List(vec![key, value]));
-            marks.items.push(Marks { at: at_item, keys: Vec::new(), items: vec![key_marks, value_marks] });
+            let mut pair = self.leaf(at_item);
+            keep(&mut pair, key_marks);
+            keep(&mut pair, value_marks);
+            keep(&mut marks, pair);
         }
         Ok((Value::List(list), marks))
     }
@@ -362,10 +369,8 @@ impl Constructor {
         path.pop();
     }
 
-    fn keep(&self, marks: &mut Vec<Marks>, below: Marks) {
-        if self.places == Places::Kept {
-            marks.push(below);
-        }
+    fn leaf(&self, at: Position) -> Option<Box<Marks>> {
+        (self.places == Places::Kept).then(|| Box::new(Marks::leaf(at)))
     }
 
     fn at(&self, id: NodeId) -> Position {
@@ -392,6 +397,13 @@ impl Constructor {
             Content::Mapping(pairs) => pairs,
             _ => &[],
         }
+    }
+}
+
+/// Puts the places of a value below those of the collection that it is in.
+fn keep(marks: &mut Option<Box<Marks>>, below: Option<Box<Marks>>) {
+    if let Some(marks) = marks {
+        marks.items.push(below.map(|below| *below).unwrap_or_default());
     }
 }
 

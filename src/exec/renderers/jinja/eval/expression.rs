@@ -2,7 +2,7 @@
 
 use super::super::ast::{CallArgs, Comparison, Expr, ExprKind, Name, Operator};
 use super::super::error::{Failure, Res};
-use super::super::value::{Dict, Val};
+use super::super::value::{Dict, Val, effort};
 use super::super::{filters, methods, tests};
 use super::operators::{arithmetic, compare, concat, contains, negate};
 use super::{Args, Interp, located};
@@ -181,7 +181,7 @@ impl Interp<'_> {
             Val::Iter(items) => items.items.borrow().len(),
             _ => 0,
         };
-        self.spend(size + 1)
+        self.spend(size + 1 + effort::take())
     }
 
     /// A filter by its name, as `map` calls it.
