@@ -34,9 +34,12 @@ pub const COMMON: Section = Section {
             "Folder of the keys that `gpg` decrypts with; `gpgkeys` beside the file without it.",
         ),
         Opt::truth("gpg_decrypt_must_succeed", true, "Make what cannot be decrypted an error."),
-        Opt::truth("gpg_cache", false, "Keep decrypted text."),
-        Opt::seconds("gpg_cache_ttl", 86_400, "Seconds that decrypted text is kept."),
-        Opt::text("gpg_cache_backend", "disk", "Where decrypted text is kept: disk or memory."),
+        Opt::truth("gpg_cache", false, "Keep decrypted text.")
+            .without_effect("decrypted text is kept for one rendering, and nowhere else"),
+        Opt::seconds("gpg_cache_ttl", 86_400, "Seconds that decrypted text is kept.")
+            .without_effect("decrypted text is kept for one rendering, and nowhere else"),
+        Opt::text("gpg_cache_backend", "disk", "Where decrypted text is kept: disk or memory.")
+            .without_effect("decrypted text is kept for one rendering, and nowhere else"),
     ],
 };
 
