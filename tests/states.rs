@@ -88,6 +88,7 @@ fn a_run_that_was_killed_is_in_nobodys_way() {
     let jid = begin(&fleet, &["state.apply", "slow"]);
     wait_running(&fleet, &jid);
     fleet.kill("web1");
+    fleet.wait_gone("web1");
     fleet.start_minion("web1");
     fleet.wait_connected(&["web1"]);
     let refused = fleet.salt(&["web1", "state.apply", "quick"]);
