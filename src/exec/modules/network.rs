@@ -2,18 +2,17 @@
 
 mod arithmetic;
 mod interfaces;
-mod net;
 mod reach;
 mod routes;
 mod sockets;
 
 use super::{Module, Run, function};
 use crate::exec::accounts::tool;
+use crate::exec::net::{self, Net};
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault, Reply, text_file};
 use crate::record;
 use crate::wire::value::{Map, Value};
-use net::Net;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 

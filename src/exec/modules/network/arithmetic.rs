@@ -1,7 +1,7 @@
 //! Addresses and networks as numbers: nothing is looked at.
 
-use super::net::{self, Net};
 use crate::exec::modules::Run;
+use crate::exec::net::{self, Net};
 use crate::exec::{Ctx, Fault, Reply};
 use crate::record;
 use crate::wire::value::{Map, Value};

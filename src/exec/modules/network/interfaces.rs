@@ -1,6 +1,6 @@
 //! The host's network interfaces, as ip(8) shows them.
 
-use super::net::Net;
+use crate::exec::net::Net;
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault};
 use crate::wire::value::{Map, Value};

@@ -1,7 +1,7 @@
 //! Where packets go.
 
-use super::net::Net;
 use crate::exec::modules::Run;
+use crate::exec::net::Net;
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault, Reply};
 use crate::record;

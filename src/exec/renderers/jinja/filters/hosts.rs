@@ -4,6 +4,7 @@ use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp};
 use super::super::value::{Dict, Val};
 use super::{Filter, filter};
+use crate::exec::net::PRIVATE;
 use crate::exec::random;
 use num_bigint::BigInt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -124,35 +125,8 @@ impl Network {
     }
 }
 
-/// The networks that are not for the world (IANA's special-purpose registries, as Python 3.11 knows them).
-const PRIVATE: [&str; 26] = [
-    "0.0.0.0/8",
-    "10.0.0.0/8",
-    "127.0.0.0/8",
-    "169.254.0.0/16",
-    "172.16.0.0/12",
-    "192.0.0.0/29",
-    "192.0.0.170/31",
-    "192.0.2.0/24",
-    "192.168.0.0/16",
-    "198.18.0.0/15",
-    "198.51.100.0/24",
-    "203.0.113.0/24",
-    "240.0.0.0/4",
-    "255.255.255.255/32",
-    "::1/128",
-    "::/128",
-    "::ffff:0:0/96",
-    "100::/64",
-    "2001::/23",
-    "2001:2::/48",
-    "2001:db8::/32",
-    "2001:10::/28",
-    "fc00::/7",
-    "fe80::/10",
-    "64:ff9b:1::/48",
-    "2002::/16",
-];
+/// Networks that the filters count as private beside [`PRIVATE`], as later Pythons do.
+const PRIVATE_TOO: [&str; 2] = ["64:ff9b:1::/48", "2002::/16"];
 
 const RESERVED: [&str; 16] = [
     "240.0.0.0/4",
@@ -177,11 +151,15 @@ fn one_of(network: &Network, blocks: &[&str]) -> bool {
     blocks.iter().filter_map(|block| Network::parse(block)).any(|block| block.holds(network))
 }
 
+fn is_private(network: &Network) -> bool {
+    one_of(network, &PRIVATE) || one_of(network, &PRIVATE_TOO)
+}
+
 /// Whether an address has all properties that a list with commas names.
 fn has_properties(network: &Network, options: &str) -> bool {
     options.split(',').map(str::trim).all(|option| match option {
-        "global" | "public" => !one_of(network, &PRIVATE),
-        "private" => one_of(network, &PRIVATE),
+        "global" | "public" => !is_private(network),
+        "private" => is_private(network),
         "multicast" => network.address.is_multicast(),
         "loopback" | "lo" => network.address.is_loopback(),
         "unspecified" => network.address.is_unspecified(),

@@ -96,8 +96,8 @@ fn of_mask(mask: Ipv4Addr) -> Option<u8> {
     (u32::from(mask) == bits(ones as u8, 32) as u32).then_some(ones as u8)
 }
 
-/// Networks that are not for the whole world.
-const PRIVATE: [&str; 24] = [
+/// Networks that are not for the whole world: those of IANA's special-purpose registries that Python 3.11 began with.
+pub const PRIVATE: [&str; 24] = [
     "0.0.0.0/8",
     "10.0.0.0/8",
     "127.0.0.0/8",
