@@ -19,9 +19,10 @@ use crate::wire::value::Map;
 use async_io::Async;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -31,15 +32,15 @@ pub const NAME: &str = "halite-worker";
 
 /// What a worker is told.
 #[derive(Serialize, Deserialize)]
-pub struct Order {
-    job: Job,
-    cachedir: PathBuf,
-    sock_dir: Option<PathBuf>,
+pub struct Order<'d> {
+    job: Cow<'d, Job>,
+    cachedir: Cow<'d, Path>,
+    sock_dir: Option<Cow<'d, Path>>,
     /// The inherited handle of the jid's lock.
     lock: i32,
-    opts: Map,
-    grains: Map,
-    pillar: Map,
+    opts: Cow<'d, Map>,
+    grains: Cow<'d, Map>,
+    pillar: Cow<'d, Map>,
 }
 
 /// What the daemon gives to its workers.
@@ -62,13 +63,13 @@ pub struct Ended {
 /// Starts a worker and tells it its job. Blocks for a moment.
 pub fn start(background: &Background, job: &Job, lock: &Lock) -> std::io::Result<Child> {
     let order = Order {
-        job: job.clone(),
-        cachedir: background.cachedir.clone(),
-        sock_dir: background.sock_dir.clone(),
+        job: Cow::Borrowed(job),
+        cachedir: Cow::Borrowed(&background.cachedir),
+        sock_dir: background.sock_dir.as_deref().map(Cow::Borrowed),
         lock: lock.raw(),
-        opts: background.opts.as_ref().clone(),
-        grains: background.grains.as_ref().clone(),
-        pillar: background.pillar.as_ref().clone(),
+        opts: Cow::Borrowed(&background.opts),
+        grains: Cow::Borrowed(&background.grains),
+        pillar: Cow::Borrowed(&background.pillar),
     };
     // The running file, even when another version has taken its place on disk.
     let mut command = Command::new("/proc/self/exe");
