@@ -27,7 +27,7 @@ pub const MODULE: Module = Module {
         function::<remote::Clone>("clone"),
         function::<work::Commit>("commit"),
         function::<config::ConfigGet>("config_get"),
-        function::<config::ConfigGetRegex>("config_get_regex"),
+        function::<config::ConfigGetRegexp>("config_get_regex"),
         function::<config::ConfigGetRegexp>("config_get_regexp"),
         function::<config::ConfigSet>("config_set"),
         function::<config::ConfigUnset>("config_unset"),

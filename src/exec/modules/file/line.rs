@@ -137,7 +137,7 @@ impl Line {
         if self.before.is_none() && self.after.is_none() && self.location.is_none() {
             return Err(Fault::execution("On insert either \"location\" or \"before/after\" conditions are required."));
         }
-        let same = |line: &str| line.trim_end_matches(['\r', '\n']) == content.trim_end_matches(['\r', '\n']);
+        let same = |line: &str| without_end(line) == without_end(content);
         match self.location.as_deref().filter(|location| !location.is_empty()) {
             Some("end") => match lines.last() {
                 Some(last) => lines.push(self.indented(last, content)),
@@ -180,7 +180,7 @@ impl Line {
         before: Option<Vec<usize>>,
         after: Option<Vec<usize>>,
     ) -> Result<(), Fault> {
-        let same = |line: &str| line.trim_end_matches(['\r', '\n']) == content.trim_end_matches(['\r', '\n']);
+        let same = |line: &str| without_end(line) == without_end(content);
         match (before.filter(|found| !found.is_empty()), after.filter(|found| !found.is_empty())) {
             (Some(before), Some(after)) => {
                 let (after, before) = (only(&after, "after")?, only(&before, "before")?);
@@ -228,6 +228,10 @@ impl Line {
         let blanks: String = neighbour.chars().take_while(|c| matches!(c, ' ' | '\t')).collect();
         format!("{blanks}{}", line.trim_start())
     }
+}
+
+fn without_end(line: &str) -> &str {
+    line.trim_end_matches(['\r', '\n'])
 }
 
 /// The lines that a pattern finds, or that it stands in as it is.

@@ -70,25 +70,8 @@ command! {
     /// Shows the settings whose names match a regular expression, each with a list of values.
     ///
     ///   salt '*' git.config_get_regexp 'user\..*' cwd=/srv/repo
-    ConfigGetRegexp {
-        /// The expression for names.
-        key: String,
-        /// An expression for values.
-        value_regex: Option<String> = (),
-        /// The repository.
-        cwd: Option<String> = (),
-        /// The settings of the account, not those of a repository.
-        global: bool = false,
-    } plain |self, git| {
-        Ok(matching(&git, &self.key, self.value_regex.as_deref(), self.cwd.as_deref(), self.global)?.into())
-    }
-}
-
-command! {
-    /// Another name of git.config_get_regexp.
-    ///
     ///   salt '*' git.config_get_regex 'user\..*' cwd=/srv/repo
-    ConfigGetRegex {
+    ConfigGetRegexp {
         /// The expression for names.
         key: String,
         /// An expression for values.
