@@ -154,8 +154,12 @@ fn a_runner_apart_answers_on_the_bus() {
     let mut shown = String::new();
     std::io::Read::read_to_string(watcher.stdout.as_mut().unwrap(), &mut shown).unwrap();
     let data = parse_json(shown.lines().next().unwrap().split_once('\t').unwrap().1).unwrap();
-    let kept = json(&runner(&fleet, &["jobs.lookup_jid", &data.at("jid").unwrap().to_text()]));
-    let answer = kept.as_map().unwrap().first().map(|(_, answer)| answer.clone());
+    // The bus tells of a return before the disk has it.
+    let answer = wait_for("the return to be kept", || {
+        let kept = json(&runner(&fleet, &["jobs.lookup_jid", &data.at("jid").unwrap().to_text()]));
+        let answer = kept.as_map().unwrap().first().map(|(_, answer)| answer.clone());
+        (answer != Some(Value::Null)).then_some(answer)
+    });
     assert_eq!(answer.as_ref(), data.at("return"), "it is kept like the return of a job");
     assert_eq!(data.at("fun"), Some(&Value::from("runner.test.arg")));
     assert_eq!(data.at("return").map(Value::to_json).as_deref(), Some(r#"{"args": ["a"], "kwargs": {"b": "c"}}"#));
