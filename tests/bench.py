@@ -146,6 +146,9 @@ class Fleet:
                 jobs.execute('INSERT INTO jids VALUES (?, ?)', (jid, load.replace(known, jid)))
                 again = [text.replace(known, jid) for text in ret]
                 jobs.execute(f'INSERT INTO salt_returns (jid, {columns}) VALUES (?, ?, ?, ?, ?, ?)', (jid, *again))
+        # As the master does when it has written so much.
+        with contextlib.closing(sqlite3.connect(path, timeout=30)) as jobs:
+            jobs.execute('PRAGMA wal_checkpoint')
 
     def memory(self):
         time.sleep(5)

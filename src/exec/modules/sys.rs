@@ -107,13 +107,21 @@ record! {
     /// Has the minion load its modules anew.
     ///
     ///   salt '*' sys.reload_modules
-    pub struct ReloadModules {}
+    pub struct ReloadModules {
+        /// Taken, not used.
+        initial_load: bool = false,
+        /// Taken, not used.
+        context: Value = (),
+    }
 }
 
 impl Run for ReloadModules {
     fn run(self, ctx: &Ctx) -> Reply {
-        ctx.master.tell_minion("module_refresh", Map::new())?;
-        Ok(true.into())
+        // There is nothing to be said for it: as Salt has it, nothing comes back either way.
+        if let Err(fault) = ctx.master.tell_minion("module_refresh", Map::new()) {
+            log::debug!("module_refresh: {fault}");
+        }
+        Ok(().into())
     }
 }
 
