@@ -48,3 +48,5 @@ mod states;
 mod strangers;
 /// What a user types and what comes back, as text.
 mod transcript;
+/// Another version takes the place of a running one.
+mod update;
