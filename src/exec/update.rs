@@ -61,7 +61,8 @@ impl Update {
     /// Puts a file there as the candidate, with owner and mode of the installed one.
     pub fn lay(&self, host: &dyn Host, from: &Path) -> io::Result<()> {
         let Stat { mode, uid, gid, .. } = host.stat(&self.program)?;
-        host.place(from, &self.candidate(), Attributes { mode: Some(mode), uid: Some(uid), gid: Some(gid) })
+        let attributes = Attributes { mode: Some(mode), uid: Some(uid), gid: Some(gid) };
+        host.write(&self.candidate(), &host.read(from)?, attributes)
     }
 
     /// Orders that the candidate is tried at the next start, for so long.
