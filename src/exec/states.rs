@@ -29,6 +29,7 @@
 
 mod cmd;
 mod file;
+mod hooks;
 mod module;
 mod test;
 mod wait;
@@ -37,8 +38,13 @@ use super::{Ctx, Fault, function};
 use crate::wire::record::{ArgumentError, Arguments, Record};
 use crate::wire::value::{Map, Value};
 
+pub use hooks::{Aggregate, Hooks, Init};
+
 /// Every module, sorted by name.
 pub const MODULES: &[&Module] = &[&cmd::MODULE, &file::MODULE, &module::MODULE, &test::MODULE];
+
+/// What modules do beside their states, by module.
+pub const HOOKS: &[Hooks] = &[];
 
 /// Modules of Salt whose states react to changes of others and which are not in this version yet: an SLS is compiled as
 /// with them.

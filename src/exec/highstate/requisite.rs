@@ -90,7 +90,8 @@ pub const KEYWORDS: [&str; 13] = [
 const IN_KEYWORDS: [&str; 6] = ["listen_in", "onchanges_in", "onfail_in", "prereq_in", "require_in", "watch_in"];
 
 /// Arguments for whoever runs the states.
-const RUNTIME: [&str; 22] = [
+const RUNTIME: [&str; 24] = [
+    "aggregate",
     "check_cmd",
     "cmd_opts_exclude",
     "creates",
@@ -101,6 +102,7 @@ const RUNTIME: [&str; 22] = [
     "onlyif",
     "order",
     "parallel",
+    "provider",
     "reload_grains",
     "reload_modules",
     "reload_pillar",

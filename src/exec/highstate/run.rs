@@ -1,5 +1,6 @@
 //! Runs low chunks: one after the other, each when its requisites allow it.
 
+mod aggregate;
 mod caller;
 mod checks;
 mod listen;
@@ -14,7 +15,9 @@ use super::graph::{Graph, Step, tag};
 use super::low::Low;
 use crate::exec::Ctx;
 use crate::exec::pillar::Asked;
+use crate::exec::states::{HOOKS, Hooks};
 use crate::wire::value::{Map, Value};
+use aggregate::Groups;
 use caller::{Called, Purpose};
 use parallel::Beside;
 use pause::Verdict;
@@ -39,6 +42,7 @@ pub struct Runner<'s, 'a> {
     /// What functions of one state leave for those of the next.
     scratch: Map,
     beside: Beside,
+    groups: Groups,
     scope: &'s Scope<'s, 'a>,
 }
 
@@ -47,7 +51,7 @@ pub fn run(ctx: &Ctx, low: Low, asked: Asked) -> Map {
     let Low { chunks, graph, steps, disabled } = low;
     let world = World::new(ctx, asked);
     std::thread::scope(|scope| {
-        let mut runner = Runner::new(world, chunks, graph, scope);
+        let mut runner = Runner::new(world, chunks, graph, HOOKS, scope);
         let mut results = runner.disabled(disabled);
         if runner.steps(&steps) == Next::Go {
             runner.listen();
@@ -65,7 +69,7 @@ pub fn run_id(ctx: &Ctx, low: Low, asked: Asked, id: &str) -> Map {
         steps.into_iter().filter(|step| chunks[step.chunk].at("__id__").and_then(Value::as_str) == Some(id)).collect();
     let world = World::new(ctx, asked);
     std::thread::scope(|scope| {
-        let mut runner = Runner::new(world, chunks, graph, scope);
+        let mut runner = Runner::new(world, chunks, graph, HOOKS, scope);
         runner.steps(&wanted);
         runner.wait_for_all();
         runner.into_results()
@@ -79,7 +83,8 @@ pub fn run_single(ctx: &Ctx, chunk: Map) -> Map {
     let tag = tag(&chunk);
     let world = World::new(ctx, Asked::default());
     std::thread::scope(|scope| {
-        let mut runner = Runner::new(world, vec![chunk], graph, scope);
+        let mut runner = Runner::new(world, vec![chunk], graph, HOOKS, scope);
+        runner.prepare(0);
         let result = runner.call(0, &[]);
         Map::from_iter([(tag, result)])
     })
@@ -107,12 +112,19 @@ impl Next {
 }
 
 impl<'s, 'a> Runner<'s, 'a> {
-    fn new(world: World<'a>, chunks: Vec<Map>, graph: Graph, scope: &'s Scope<'s, 'a>) -> Runner<'s, 'a> {
+    fn new(
+        world: World<'a>,
+        chunks: Vec<Map>,
+        graph: Graph,
+        hooks: &'static [Hooks],
+        scope: &'s Scope<'s, 'a>,
+    ) -> Runner<'s, 'a> {
         let none = || chunks.iter().map(|_| None).collect();
         let (results, checked) = (none(), none());
         Runner {
             in_test: world.is_test(),
             beside: Beside::new(world.opts),
+            groups: Groups::new(hooks, &chunks, world.opts),
             world,
             chunks,
             graph,
@@ -223,6 +235,9 @@ impl<'s, 'a> Runner<'s, 'a> {
                 return waited;
             }
             (status, found) = self.status(node);
+        }
+        if matches!(status, Status::Met | Status::Change | Status::SkipWatch | Status::Unmet) {
+            self.prepare(chunk);
         }
         match status {
             Status::Fail => self.failed_before(chunk, &found),
