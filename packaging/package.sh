@@ -2,7 +2,7 @@
 # Makes packages of the static binary: sh packaging/package.sh deb|rpm|tar [FOLDER]
 #
 # The file that HALITE names is packed, else the release build. FOLDER is where the packages are put, target/packages
-# without it. REVISION counts packages of one version; COMPRESSION is deb's (xz, zstd, gzip, none). What
+# without it. REVISION counts packages of one version; COMPRESSION is deb's (xz, zstd, gzip); none packs no kind hard. What
 # each kind needs: dpkg-deb; rpmbuild; tar.
 #
 # Three packages: halite is the file and all that is about it; halite-master and halite-minion are the service of each,
@@ -32,6 +32,8 @@ version=$("$binary" --version) || fail "$binary does not run here"
 version=${version##* }
 version=${version%-halite}
 revision=${REVISION:-1}
+level=9
+[ "${COMPRESSION:-}" != none ] || level=1
 # Packages of one source are the same whenever they are made.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
@@ -126,7 +128,7 @@ make_rpm() {
     rpmbuild -bb --quiet --target "$machine" \
         --define "_topdir $work/rpm" --define "_rpmdir $out" --define "halite_version $version" \
         --define "halite_revision $revision" \
-        --define "halite_tree $tree" --define "use_source_date_epoch_as_buildtime 1" \
+        --define "_binary_payload w$level.gzdio" --define "halite_tree $tree" --define "use_source_date_epoch_as_buildtime 1" \
         --define "clamp_mtime_to_source_date_epoch 1" packaging/rpm/halite.spec
     ls "$out/$machine"/halite*-"$version-$revision".*.rpm
 }
@@ -140,7 +142,7 @@ make_tar() {
     for folder in man completions etc services default logrotate.d sysusers.d tmpfiles.d; do cp -R "packaging/$folder" "$tree/"; done
     cp -R docs "$tree/docs"
     tar -C "$work" --owner=0 --group=0 --numeric-owner --sort=name --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" |
-        gzip -9n >"$out/$name.tar.gz"
+        gzip -${level}n >"$out/$name.tar.gz"
     (cd "$out" && sha512sum "$name.tar.gz") >"$out/$name.tar.gz.sha512"
     sed "s/@VERSION@/$version/; s/@SHA512@/$(cut -d ' ' -f 1 "$out/$name.tar.gz.sha512")/" packaging/apk/APKBUILD >"$out/APKBUILD"
     ls "$out/$name.tar.gz" "$out/APKBUILD"
