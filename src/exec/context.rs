@@ -8,6 +8,7 @@ use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The world of one call. A function reaches host, master and configuration through this alone, so that a test can give
 /// it another world.
@@ -144,10 +145,51 @@ pub trait Master: Sync {
     fn pillar(&self, _grains: &Map, _asked: &Asked) -> Result<Map, Fault> {
         Err(Fault::execution("no master: its pillar cannot be asked for from here"))
     }
+    /// Starts a job on other minions, where the master lets this one (`peer`): its jid. Nothing where it does not.
+    fn publish(&self, _job: &PeerJob) -> Result<Option<String>, Fault> {
+        log::error!("Cannot run publish commands without a connection to a salt master. No command sent.");
+        Ok(None)
+    }
+    /// What has come back of such a job, from number `seen` on: as soon as there is something, or after a moment.
+    fn peer_returns(&self, _jid: &str, _seen: usize) -> Result<PeerReturns, Fault> {
+        Err(Fault::execution("no master: nothing comes back of a job from here"))
+    }
+    /// Has a runner called, where the master lets this minion (`peer_run`). Nothing: it has not ended in time.
+    fn call_runner(&self, _fun: &str, _arg: &[Value], _time: Duration) -> Result<Option<Value>, Fault> {
+        Ok(Some("No access to master. If using salt-call with --local, please remove.".into()))
+    }
     /// The master's file server.
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
         Err(Fault::execution("no master: its files cannot be reached from here"))
     }
+}
+
+/// A job that a minion has others do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeerJob {
+    pub fun: String,
+    /// As the words of a command line, but values that are no text are taken as they are.
+    pub arg: Vec<Value>,
+    pub tgt: Value,
+    pub tgt_type: String,
+    pub ret: String,
+}
+
+/// What has come back of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeerReturns {
+    pub returns: Vec<PeerReturn>,
+    /// Where the next question begins.
+    pub seen: usize,
+    /// How many targets have not come to an end.
+    pub open: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeerReturn {
+    pub id: String,
+    pub value: Value,
+    pub out: Option<String>,
 }
 
 /// For `salt-call --local` and tests: there is no master.

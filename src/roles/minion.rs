@@ -8,6 +8,7 @@ pub mod channel;
 pub mod execute;
 pub mod files;
 pub mod local;
+pub mod peer;
 pub mod pillar;
 pub mod settings;
 mod short;
@@ -316,6 +317,7 @@ impl Minion {
                 local::files::serve(&self.files, ask).await
             }
             MinionAsk::Pillar(ask) => self.serve_pillar(*ask).await,
+            MinionAsk::Peer(ask) => peer::from_master(&self.channel, ask, self.files.patience()).await,
             MinionAsk::PillarPart { digest, offset } => self.serve_pillar_part(digest.0, offset),
         }
     }
