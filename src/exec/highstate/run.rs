@@ -299,6 +299,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         let purpose = if self.is_check(chunk) { Purpose::Check } else { Purpose::Run };
         let low = self.chunks[chunk].clone();
         let Called { mut result, attempts } = caller::call(&self.world, &mut self.scratch, &low, changed, purpose);
+        self.world.take_written_grains(&mut self.scratch);
         match attempts {
             None => drop(result.insert("__run_num__", self.next_number())),
             Some(_) if purpose == Purpose::Check => drop(self.chunks[chunk].insert("__prereq__", false)),
