@@ -1,6 +1,7 @@
 //! Templates on a node: what they see of it, and where the ones that they include come from.
 
 use super::fileserver::client::FileClient;
+use super::host::Host;
 use super::renderers::jinja::{Environment, Functions, Loaded, Loader, Options, UndefinedPolicy};
 use super::{Ctx, Fault, modules, outside};
 use crate::wire::record::Arguments;
@@ -112,6 +113,10 @@ impl Functions for Templates<'_, '_> {
 
     fn names(&self) -> Vec<String> {
         modules::names().collect()
+    }
+
+    fn host(&self) -> Option<&dyn Host> {
+        Some(self.ctx.host)
     }
 
     fn changes_first(&self, fun: &str, arguments: &Arguments) -> bool {
