@@ -116,7 +116,7 @@ fn jinja(bytes: &[u8]) {
     for dialect in [Dialect::Plain, Dialect::Salt] {
         let options = Options { dialect, ..Options::default() };
         let environment = Environment::new(options, &host, &host).with_work_limit(200_000);
-        if let Err(error) = environment.render("t", text, context.clone()) {
+        if let Err(error) = environment.render("t", text, &context) {
             let _ = error.to_string();
         }
     }
