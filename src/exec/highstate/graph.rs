@@ -49,6 +49,14 @@ pub struct Step {
     pub chunk: usize,
 }
 
+/// What a node depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    One(Step),
+    /// All members of a group, which stands for an SLS.
+    All(usize),
+}
+
 /// Low chunks and what they depend on.
 #[derive(Debug, Default)]
 pub struct Graph {
@@ -358,18 +366,43 @@ impl Graph {
         least
     }
 
-    /// The requisites of a step, groups resolved.
-    pub fn dependencies(&self, node: usize) -> Vec<(Requisite, Step)> {
-        let mut all = Vec::new();
-        for edge in self.into(node) {
-            for kind in edge.kinds.iter() {
-                match self.nodes[edge.from].kind {
-                    Kind::Group => all.extend(self.into(edge.from).map(|member| (kind, self.step(member.from)))),
-                    _ => all.push((kind, self.step(edge.from))),
-                }
-            }
-        }
-        all
+    /// The requisites of a node.
+    pub fn needs(&self, node: usize) -> impl Iterator<Item = (Requisite, Need)> {
+        let need = |edge: &Edge| match self.is_group(edge.from) {
+            true => Need::All(edge.from),
+            false => Need::One(self.step(edge.from)),
+        };
+        self.into(node).flat_map(move |edge| edge.kinds.iter().map(move |kind| (kind, need(edge))))
+    }
+
+    /// The states that a group stands for.
+    pub fn members(&self, group: usize) -> impl Iterator<Item = Step> {
+        self.into(group).map(|edge| self.step(edge.from))
+    }
+
+    /// The requisites of a node, one by one: an SLS is all its states.
+    pub fn dependencies(&self, node: usize) -> impl Iterator<Item = (Requisite, Step)> {
+        self.needs(node).flat_map(|(kind, need)| {
+            let (one, group) = match need {
+                Need::One(step) => (Some(step), None),
+                Need::All(group) => (None, Some(group)),
+            };
+            let members = group.into_iter().flat_map(|group| self.members(group));
+            one.into_iter().chain(members).map(move |step| (kind, step))
+        })
+    }
+
+    /// Whether a node depends on a chunk.
+    pub fn depends_on(&self, node: usize, chunk: usize) -> bool {
+        let Some(wanted) = self.of_chunks.get(chunk) else {
+            return false;
+        };
+        let is_in = |group: usize| self.by_ends.contains_key(&(*wanted, group));
+        let is_it = |(_, need)| match need {
+            Need::One(step) => step.chunk == chunk,
+            Need::All(group) => is_in(group),
+        };
+        self.by_ends.contains_key(&(*wanted, node)) || self.needs(node).any(is_it)
     }
 
     fn into(&self, node: usize) -> impl Iterator<Item = &Edge> {
