@@ -18,6 +18,7 @@ mod files;
 pub mod jobs;
 mod keyfile;
 pub mod local;
+mod peer;
 pub mod pieces;
 mod pillar;
 pub mod pool;
@@ -46,6 +47,7 @@ use bus::Bus;
 use database::{Archive, Database, Environments};
 use files::FileDesk;
 use jobs::{Id, Jobs};
+use peer::PeerDesk;
 use pieces::Pieces;
 use pillar::{PillarDesk, Pillars};
 use pool::{Crowd, Pool};
@@ -87,6 +89,8 @@ pub struct Master {
     jobs: RefCell<Jobs>,
     /// Long returns under way.
     pieces: RefCell<Pieces>,
+    /// What was begun for minions that have others do something.
+    peers: RefCell<PeerDesk>,
     files: FileDesk,
     pillar: PillarDesk,
     database: Database,
@@ -177,6 +181,7 @@ impl Master {
             epoch_began: Cell::new(Instant::now()),
             jobs: RefCell::default(),
             pieces: RefCell::default(),
+            peers: RefCell::default(),
             files: FileDesk::open(&settings)?,
             pillar: PillarDesk::new(&settings.opts),
             door: OnceCell::new(),

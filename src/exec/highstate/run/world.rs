@@ -48,6 +48,7 @@ impl<'a> World<'a> {
             call: self.call,
             cancelled: self.cancelled,
             scratch: Default::default(),
+            audience: Default::default(),
         }
     }
 
