@@ -27,6 +27,7 @@ pub mod random;
 pub mod regex;
 pub mod renderers;
 pub mod runners;
+pub mod serializers;
 pub mod sls;
 pub mod states;
 pub mod target;

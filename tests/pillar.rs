@@ -179,3 +179,26 @@ fn external_pillars_are_put_on_top() {
     write(&fleet.path("srv/tree/hosts/web1/ssl/key.pem"), "NEW\n");
     assert_eq!(items(&fleet)["ssl"]["key.pem"], "NEW");
 }
+
+#[test]
+fn after_a_start_of_the_master_targets_mean_the_environment_that_the_minion_asks_for() {
+    let mut fleet = Fleet::prepare(&["web1"], "", "pillarenv: dev\n");
+    let root = fleet.path("srv");
+    let at = root.display();
+    let path = fleet.path("conf/master");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(path, format!("{text}auto_accept: True\npillar_roots: {{base: [{at}/base], dev: [{at}/dev]}}\n")).unwrap();
+    for name in ["base", "dev"] {
+        write(&root.join(name).join("top.sls"), &format!("{name}: {{'*': [own]}}"));
+        write(&root.join(name).join("own.sls"), &format!("of: {name}"));
+    }
+    fleet.start_master();
+    fleet.start_minion("web1");
+    fleet.wait_connected(&["web1"]);
+    let code = |fleet: &Fleet, name: &str| fleet.salt(&["-I", &format!("of:{name}"), "test.ping"]).code;
+    wait_for("the pillar of the minion's own environment", || (code(&fleet, "dev") == 0).then_some(()));
+    fleet.kill("master");
+    fleet.start_master();
+    fleet.wait_connected(&["web1"]);
+    assert_eq!((code(&fleet, "dev"), code(&fleet, "base")), (0, 2));
+}

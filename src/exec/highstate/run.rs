@@ -21,7 +21,8 @@ use aggregate::Groups;
 use caller::{Called, Purpose};
 use parallel::Beside;
 use pause::Verdict;
-use requisites::Status;
+use requisites::{Seen, Status};
+use std::collections::HashMap;
 use std::thread::Scope;
 use std::time::{Duration, SystemTime};
 use world::World;
@@ -43,6 +44,8 @@ pub struct Runner<'s, 'a> {
     scratch: Map,
     beside: Beside,
     groups: Groups,
+    /// What became of the states of an SLS that others require.
+    groups_seen: HashMap<usize, Seen>,
     scope: &'s Scope<'s, 'a>,
 }
 
@@ -125,6 +128,7 @@ impl<'s, 'a> Runner<'s, 'a> {
             in_test: world.is_test(),
             beside: Beside::new(world.opts),
             groups: Groups::new(hooks, &chunks, world.opts),
+            groups_seen: HashMap::new(),
             world,
             chunks,
             graph,
@@ -216,12 +220,11 @@ impl<'s, 'a> Runner<'s, 'a> {
         if waited != Next::Go {
             return waited;
         }
-        let (mut status, mut found) = self.status(node);
+        let mut status = self.status(node);
         if status == Status::Unmet {
-            for (_, needed) in self.graph.dependencies(node) {
-                let is_done =
-                    self.results[needed.chunk].is_some() || (self.is_check(needed.chunk) && self.is_checked(needed));
-                if is_done {
+            let needed: Vec<Step> = self.graph.dependencies(node).map(|(_, step)| step).collect();
+            for needed in needed {
+                if self.is_done(needed) {
                     continue;
                 }
                 match self.step(needed) {
@@ -234,14 +237,14 @@ impl<'s, 'a> Runner<'s, 'a> {
             if waited != Next::Go {
                 return waited;
             }
-            (status, found) = self.status(node);
+            status = self.status(node);
         }
         if matches!(status, Status::Met | Status::Change | Status::SkipWatch | Status::Unmet) {
             self.prepare(chunk);
         }
         match status {
-            Status::Fail => self.failed_before(chunk, &found),
-            Status::Change if !is_check => self.call_watching(chunk, &found),
+            Status::Fail => self.failed_before(chunk, node),
+            Status::Change if !is_check => self.call_watching(chunk, node),
             Status::SkipWatch if !is_check => {
                 let mut result = self.call(chunk, &[]);
                 let comment = result.at("comment").map(Value::to_text).unwrap_or_default();
@@ -281,8 +284,9 @@ impl<'s, 'a> Runner<'s, 'a> {
         self.chunks[chunk].at("__prereq__").is_some_and(Value::truthy)
     }
 
-    fn is_checked(&self, step: Step) -> bool {
-        self.checked[step.chunk].is_some()
+    /// Whether a step has come to an end: a state that is to be checked now, with its check.
+    fn is_done(&self, step: Step) -> bool {
+        self.results[step.chunk].is_some() || (self.is_check(step.chunk) && self.checked[step.chunk].is_some())
     }
 
     /// The node whose requisites count: a check has its own.
@@ -321,13 +325,13 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    fn call_watching(&mut self, chunk: usize, found: &requisites::Found) {
+    fn call_watching(&mut self, chunk: usize, node: usize) {
         let result = self.call(chunk, &[]);
         let is = |name: &str| result.at(name).is_some_and(Value::truthy);
         if is("changes") || is("skip_watch") {
             return self.end(chunk, result);
         }
-        let changed = self.changed(found);
+        let changed = self.changed(node);
         let result = self.react(chunk, &changed);
         self.end(chunk, result);
     }
@@ -344,7 +348,7 @@ impl<'s, 'a> Runner<'s, 'a> {
     }
 
     /// What is told of a state whose requisites have failed.
-    fn failed_before(&mut self, chunk: usize, found: &requisites::Found) {
+    fn failed_before(&mut self, chunk: usize, node: usize) {
         if let Some(mut result) = self.checked[chunk].take() {
             // The check of this state itself: what it would have changed is not what has changed.
             result.insert("changes", Map::new());
@@ -352,7 +356,7 @@ impl<'s, 'a> Runner<'s, 'a> {
             self.name(chunk, &mut result);
             return self.end(chunk, result);
         }
-        let failed = self.failed(found);
+        let failed = self.failed(node);
         let comment = format!("One or more requisite failed: {}", failed.join(", "));
         self.skip(chunk, false, &comment);
     }

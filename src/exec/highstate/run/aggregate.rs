@@ -89,9 +89,9 @@ impl Runner<'_, '_> {
     }
 
     /// Whether all that a chunk requires has been met.
-    fn may_run(&self, chunk: usize) -> bool {
+    fn may_run(&mut self, chunk: usize) -> bool {
         let node = self.graph.state_of(&super::tag(&self.chunks[chunk]));
-        !self.is_check(chunk) && node.is_some_and(|node| self.status(node).0 == Status::Met)
+        !self.is_check(chunk) && node.is_some_and(|node| self.status(node) == Status::Met)
     }
 }
 
