@@ -13,12 +13,14 @@ or that it depends on the host: those are not recorded.
 Calls that change a host stand in files that begin with the line "# root". They are made only with --root, whose DIR is a
 root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
-begins with "$ " is for a shell, to prepare what follows.
+begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there.
 """
 import argparse
 import collections
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +32,10 @@ MINION = {
     "file_client": "local",
     "grains": {"roles": ["web", "db"], "site": {"dc": "eu1"}},
 }
+
+
+# So many seconds a call may take.
+LIMIT = 120
 
 
 def calls(name):
@@ -81,7 +87,12 @@ def answer_as_salt(folder):
     options = salt.config.minion_config(str(pathlib.Path(folder) / "minion"))
     functions = salt.client.Caller(mopts=options).sminion.functions
     answers = []
+    def late(*_):
+        raise TimeoutError(f"no answer in {LIMIT} s")
+
+    signal.signal(signal.SIGALRM, late)
     for fun, positional, keywords in json.load(sys.stdin):
+        signal.alarm(LIMIT)
         if fun == "$":
             answers.append(prepare(positional[0]))
             continue
@@ -95,7 +106,8 @@ def answer_as_salt(folder):
 
 
 def prepare(line):
-    done = subprocess.run(line, shell=True, text=True, capture_output=True)
+    surroundings = dict(os.environ, PYTHON=sys.executable)
+    done = subprocess.run(line, shell=True, text=True, capture_output=True, env=surroundings)
     if done.returncode:
         sys.exit(f"the preparation failed: {line}: {done.stderr}")
     return {"answer": None}
@@ -170,7 +182,10 @@ def ask_halite(program, folder, call):
     words = [as_word(value) for value in positional]
     words += [f"{name}={as_word(value)}" for name, value in keywords.items()]
     command = [program, "salt-call", "--local", "-c", str(folder), "--out=json", "-lquiet", fun, "--", *words]
-    done = subprocess.run(command, text=True, capture_output=True)
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return {"raises": f"no answer in {LIMIT} s"}
     try:
         return {"answer": json.loads(done.stdout)["local"]}
     except (ValueError, KeyError):

@@ -1,5 +1,7 @@
 //! `sys.*`: what functions there are, and how they are called.
 
+mod renderer;
+mod runner;
 mod state;
 
 use super::{MODULES, Module, Run, find, function, names};
@@ -17,9 +19,15 @@ pub const MODULE: Module = Module {
         function::<Doc>("doc").inline(),
         function::<ListFunctions>("list_functions").inline(),
         function::<ListModules>("list_modules").inline(),
+        function::<renderer::ListRenderers>("list_renderers").inline(),
+        function::<runner::ListRunnerFunctions>("list_runner_functions").inline(),
+        function::<runner::ListRunners>("list_runners").inline(),
         function::<state::ListStateFunctions>("list_state_functions").inline(),
         function::<state::ListStateModules>("list_state_modules").inline(),
         function::<ReloadModules>("reload_modules"),
+        function::<renderer::RendererDoc>("renderer_doc").inline(),
+        function::<runner::RunnerArgspec>("runner_argspec").inline(),
+        function::<runner::RunnerDoc>("runner_doc").inline(),
         function::<state::StateArgspec>("state_argspec").inline(),
         function::<state::StateDoc>("state_doc").inline(),
     ],
@@ -166,7 +174,7 @@ mod tests {
     fn functions_are_found_by_module_name_and_pattern() {
         assert_eq!(value("sys.list_functions", Arguments::positional(["sys.doc"])), Value::list(["sys.doc"]));
         let of_module = value("sys.list_functions", Arguments::positional(["sys"]));
-        assert_eq!(of_module.as_list().unwrap().len(), 9);
+        assert_eq!(of_module.as_list().unwrap().len(), 15);
         assert_eq!(value("sys.list_functions", Arguments::positional(["sys."])), of_module);
         assert_eq!(value("sys.list_functions", Arguments::positional(["nothing"])), Value::List(Vec::new()));
         assert_eq!(value("sys.list_modules", Arguments::positional(["cm*"])), Value::list(["cmd"]));

@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn arguments_are_read_as_on_a_command_line() {
-        let read = |words: &[&str]| Value::List(read(&Value::list(words.iter().copied()).as_list().unwrap())).to_json();
+        let read = |words: &[&str]| Value::List(read(Value::list(words.iter().copied()).as_list().unwrap())).to_json();
         assert_eq!(read(&["a", "5", "x=[1, 2]"]), r#"["a", 5, {"x": [1, 2], "__kwarg__": true}]"#);
         assert_eq!(apart(&"a 5".into()).to_json(), r#"["a", 5]"#);
         assert_eq!(word(&Value::list(["a"])), r#"["a"]"#);
