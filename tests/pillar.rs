@@ -187,7 +187,8 @@ fn after_a_start_of_the_master_targets_mean_the_environment_that_the_minion_asks
     let at = root.display();
     let path = fleet.path("conf/master");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(path, format!("{text}auto_accept: True\npillar_roots: {{base: [{at}/base], dev: [{at}/dev]}}\n")).unwrap();
+    fs::write(path, format!("{text}auto_accept: True\npillar_roots: {{base: [{at}/base], dev: [{at}/dev]}}\n"))
+        .unwrap();
     for name in ["base", "dev"] {
         write(&root.join(name).join("top.sls"), &format!("{name}: {{'*': [own]}}"));
         write(&root.join(name).join("own.sls"), &format!("of: {name}"));

@@ -634,7 +634,8 @@ impl Archive {
     /// The environments of those minions that have some of their own.
     pub fn environments(&self) -> Result<Vec<(String, Environments)>, DatabaseError> {
         let read = || -> rusqlite::Result<Vec<(String, Environments)>> {
-            let mut statement = self.connection.prepare_cached("SELECT id, saltenv, pillarenv FROM halite_environments")?;
+            let mut statement =
+                self.connection.prepare_cached("SELECT id, saltenv, pillarenv FROM halite_environments")?;
             let rows = statement.query_map([], |row| {
                 Ok((row.get(0)?, Environments { saltenv: row.get(1)?, pillarenv: row.get(2)? }))
             })?;
