@@ -6,7 +6,7 @@ use super::host::Host;
 use super::pillar::Asked;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -26,22 +26,42 @@ pub struct Ctx<'a> {
     pub cancelled: &'a AtomicBool,
     /// What the functions of a job leave for each other and for the return (Salt's `__context__`).
     pub scratch: RefCell<Map>,
+    /// Who gets the answer of the function that runs.
+    pub audience: Cell<Audience>,
+}
+
+/// Who gets an answer: values of the pillar are hidden from people unless they ask for them, never from functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Audience {
+    /// Whoever started the job: the answer is shown, returned and kept.
+    #[default]
+    Person,
+    /// A template, a state or another function, which works with the value.
+    Function,
 }
 
 impl Ctx<'_> {
     /// Calls another execution function, as `__salt__['mod.fun'](...)` does.
     pub fn run(&self, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
-        super::modules::call(self, fun, arguments).map(|returned| returned.value)
+        self.run_for(Audience::Function, fun, arguments)
+    }
+
+    /// Calls an execution function whose answer these get.
+    pub fn run_for(&self, audience: Audience, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
+        let audience = self.audience.replace(audience);
+        let returned = super::modules::call(self, fun, arguments);
+        self.audience.set(audience);
+        returned.map(|returned| returned.value)
     }
 
     /// The same world with another pillar and other options.
     pub fn with<'b>(&'b self, pillar: &'b Map, opts: &'b Map) -> Ctx<'b> {
-        Ctx { pillar, opts, scratch: RefCell::default(), ..*self }
+        Ctx { pillar, opts, scratch: RefCell::default(), audience: self.audience.clone(), ..*self }
     }
 
     /// The same world on another host, such as a view that changes nothing.
     pub fn on<'b>(&'b self, host: &'b dyn Host) -> Ctx<'b> {
-        Ctx { host, scratch: RefCell::default(), ..*self }
+        Ctx { host, scratch: RefCell::default(), audience: self.audience.clone(), ..*self }
     }
 
     pub fn is_cancelled(&self) -> bool {

@@ -247,6 +247,7 @@ pub mod tests {
                 call: &self.call,
                 cancelled: &self.cancelled,
                 scratch: Default::default(),
+                audience: Default::default(),
             }
         }
     }

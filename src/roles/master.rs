@@ -44,7 +44,7 @@ use crate::wire::seal;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use bus::Bus;
-use database::{Archive, Database};
+use database::{Archive, Database, Environments};
 use files::FileDesk;
 use jobs::{Id, Jobs};
 use peer::PeerDesk;
@@ -107,6 +107,8 @@ pub struct Master {
 #[derive(Default)]
 struct Known {
     grains: Map,
+    /// What it asks its pillar for.
+    environments: Environments,
     boot: Option<String>,
     /// Whether it has had a session since this master started.
     seen: bool,
@@ -199,6 +201,11 @@ impl Master {
         let mut minions = self.minions.borrow_mut();
         for (id, boot, grains) in archive.minions().map_err(text)? {
             minions.insert(Id::from(id), Known { grains, boot, ..Known::default() });
+        }
+        for (id, environments) in archive.environments().map_err(text)? {
+            if let Some(known) = minions.get_mut(id.as_str()) {
+                known.environments = environments;
+            }
         }
         drop(minions);
         let now = SystemTime::now();

@@ -45,6 +45,23 @@ impl Requisite {
         }
     }
 
+    /// The kind with this name.
+    pub fn named(name: &str) -> Option<Requisite> {
+        Some(match name {
+            "onfail" => Requisite::Onfail,
+            "onfail_any" => Requisite::OnfailAny,
+            "onfail_all" => Requisite::OnfailAll,
+            "require" => Requisite::Require,
+            "require_any" => Requisite::RequireAny,
+            "onchanges" => Requisite::Onchanges,
+            "onchanges_any" => Requisite::OnchangesAny,
+            "watch" => Requisite::Watch,
+            "watch_any" => Requisite::WatchAny,
+            "prereq" => Requisite::Prereq,
+            _ => return None,
+        })
+    }
+
     /// The kind without `_any` and `_all`.
     pub fn base(self) -> Requisite {
         match self {
@@ -69,6 +86,35 @@ impl Requisite {
     }
 }
 
+/// A set of kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u16);
+
+impl Kinds {
+    pub fn add(&mut self, kind: Requisite) {
+        self.0 |= 1 << kind as u16;
+    }
+
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// In the order of [`Requisite::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Requisite> {
+        // Most often it is one kind.
+        let left = self.0.count_ones() as usize;
+        Requisite::ALL.into_iter().filter(move |kind| self.0 & (1 << *kind as u16) != 0).take(left)
+    }
+}
+
+impl FromIterator<Requisite> for Kinds {
+    fn from_iter<I: IntoIterator<Item = Requisite>>(kinds: I) -> Kinds {
+        let mut set = Kinds::default();
+        kinds.into_iter().for_each(|kind| set.add(kind));
+        set
+    }
+}
+
 /// Arguments that name other states: their value must be a list.
 pub const KEYWORDS: [&str; 13] = [
     "listen",
@@ -90,7 +136,8 @@ pub const KEYWORDS: [&str; 13] = [
 const IN_KEYWORDS: [&str; 6] = ["listen_in", "onchanges_in", "onfail_in", "prereq_in", "require_in", "watch_in"];
 
 /// Arguments for whoever runs the states.
-const RUNTIME: [&str; 22] = [
+const RUNTIME: [&str; 24] = [
+    "aggregate",
     "check_cmd",
     "cmd_opts_exclude",
     "creates",
@@ -101,6 +148,7 @@ const RUNTIME: [&str; 22] = [
     "onlyif",
     "order",
     "parallel",
+    "provider",
     "reload_grains",
     "reload_modules",
     "reload_pillar",
@@ -122,4 +170,19 @@ pub fn is_internal(name: &str) -> bool {
 
 pub fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_found_by_its_name_and_a_set_gives_back_what_was_put_in() {
+        assert!(Requisite::ALL.iter().all(|kind| Requisite::named(kind.name()) == Some(*kind)));
+        assert_eq!(Requisite::named("requires"), None);
+        let all: Kinds = Requisite::ALL.into_iter().rev().collect();
+        assert!(all.iter().eq(Requisite::ALL) && all.len() == Requisite::ALL.len());
+        let some: Kinds = [Requisite::Watch, Requisite::Require, Requisite::Watch].into_iter().collect();
+        assert!(some.iter().eq([Requisite::Require, Requisite::Watch]) && some.len() == 2);
+    }
 }

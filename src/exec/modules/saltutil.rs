@@ -3,6 +3,7 @@
 mod beside;
 mod cache;
 mod synced;
+mod update;
 
 use super::{Module, Run, function};
 use crate::exec::jobs::{Jobs, Running};
@@ -65,6 +66,7 @@ pub const MODULE: Module = Module {
         function::<synced::Sync>("sync_wrapper"),
         function::<TermAllJobs>("term_all_jobs"),
         function::<TermJob>("term_job"),
+        function::<update::Update>("update"),
     ],
 };
 
