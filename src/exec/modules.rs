@@ -48,7 +48,7 @@ mod mount;
 mod network;
 mod pillar;
 mod pip;
-mod pkg;
+pub mod pkg;
 mod ps;
 mod random;
 #[cfg(test)]

@@ -27,10 +27,21 @@
 //! pub const MODULE: Module = Module { name: "test", doc: "Simple checks.", functions: &[state::<Nop>("nop")] };
 //! ```
 
+mod alternatives;
+mod archive;
 mod cmd;
+mod cron;
 mod file;
+mod group;
+mod host;
 mod module;
+mod pkg;
+mod pkgrepo;
+mod service;
+mod sysctl;
 mod test;
+mod timezone;
+mod user;
 mod wait;
 
 use super::{Ctx, Fault, function};
@@ -38,14 +49,33 @@ use crate::wire::record::{ArgumentError, Arguments, Record};
 use crate::wire::value::{Map, Value};
 
 /// Every module, sorted by name.
-pub const MODULES: &[&Module] = &[&cmd::MODULE, &file::MODULE, &module::MODULE, &test::MODULE];
+pub const MODULES: &[&Module] = &[
+    &alternatives::MODULE,
+    &archive::MODULE,
+    &cmd::MODULE,
+    &cron::MODULE,
+    &file::MODULE,
+    &group::MODULE,
+    &host::MODULE,
+    &module::MODULE,
+    &pkg::MODULE,
+    &pkgrepo::MODULE,
+    &service::MODULE,
+    &sysctl::MODULE,
+    &test::MODULE,
+    &timezone::MODULE,
+    &user::MODULE,
+];
 
 /// Modules of Salt whose states react to changes of others and which are not in this version yet: an SLS is compiled as
 /// with them.
-const WATCHING: [&str; 4] = ["event", "mount", "pkg", "service"];
+const WATCHING: [&str; 2] = ["event", "mount"];
 
 /// The function of a module that runs when what its states watch has changed.
 pub const REACTION: &str = "mod_watch";
+
+/// Where a low chunk has those that it requires, when it needs to know more of them than that they have succeeded.
+pub const REQUIRED: &str = "__required__";
 
 pub type Module = function::Module<PlanFn>;
 pub type Function = function::Function<PlanFn>;
@@ -105,6 +135,16 @@ impl Outcome {
         Outcome { result, comment: comment.into(), ..Outcome::default() }
     }
 
+    /// It was done.
+    pub fn done(comment: impl Into<String>) -> Outcome {
+        Outcome::new(Some(true), comment)
+    }
+
+    /// It could not be done.
+    pub fn failed(comment: impl Into<String>) -> Outcome {
+        Outcome::new(Some(false), comment)
+    }
+
     pub fn with_changes(mut self, changes: Map) -> Outcome {
         self.changes = changes;
         self
@@ -126,6 +166,11 @@ pub fn failed(comment: impl Into<String>) -> Plan {
     Plan::Stands(Outcome::new(Some(false), comment))
 }
 
+/// All is as it should be, which test mode says in other words.
+pub fn stands(would: Outcome, done: Outcome) -> Plan {
+    Plan::Changes { would, apply: Box::new(move |_| Ok(done)) }
+}
+
 /// Something is to be changed; `changes` and `comment` are what test mode says.
 pub fn change(
     changes: Map,
@@ -133,6 +178,26 @@ pub fn change(
     apply: impl FnOnce(&Ctx) -> Result<Outcome, Fault> + 'static,
 ) -> Plan {
     Plan::Changes { would: Outcome::new(None, comment).with_changes(changes), apply: Box::new(apply) }
+}
+
+/// Arguments for a function by name; those that are nothing are left to their defaults.
+pub fn given<const N: usize>(pairs: [(&str, Value); N]) -> Map {
+    Map::from_iter(pairs.into_iter().filter(|(_, value)| !value.is_null()))
+}
+
+/// What an execution function answers.
+pub fn ask<const N: usize>(ctx: &Ctx, fun: &str, arguments: [(&str, Value); N]) -> Result<Value, Fault> {
+    ctx.run(fun, Arguments::keywords(given(arguments)))
+}
+
+/// One change under a key.
+pub fn single(key: &str, value: impl Into<Value>) -> Map {
+    Map::from_iter([(key, value.into())])
+}
+
+/// Two values of something: what it was and what it is.
+pub fn from_to(old: impl Into<Value>, new: impl Into<Value>) -> Map {
+    Map::from_iter([("old", old.into()), ("new", new.into())])
 }
 
 /// The state called `mod.fun`.
@@ -156,8 +221,32 @@ pub fn watches(module: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+    use crate::exec::context::NoMaster;
+    use crate::exec::host::ReadOnly;
+    use crate::exec::modules::tests::World;
+
+    /// What a state plans in a world, on a host that it cannot change.
+    pub fn planned(world: &World, fun: &str, arguments: Arguments) -> Result<Plan, Fault> {
+        let ctx = world.ctx(&NoMaster);
+        let view = ReadOnly(ctx.host);
+        let looking = ctx.on(&view);
+        let look = Look { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[] };
+        let function = find(fun).unwrap_or_else(|| panic!("there is no state {fun}"));
+        (function.run)(arguments, &look).unwrap_or_else(|error| panic!("{fun}: {error}"))
+    }
+
+    /// What test mode says of a plan, and what comes of it when it is done.
+    pub fn both(world: &World, plan: Result<Plan, Fault>) -> (Outcome, Outcome) {
+        match plan.unwrap_or_else(|fault| panic!("{fault}")) {
+            Plan::Stands(outcome) => (outcome.clone(), outcome),
+            Plan::Changes { would, apply } => {
+                let done = apply(&world.ctx(&NoMaster)).unwrap_or_else(|fault| panic!("{fault}"));
+                (would, done)
+            }
+        }
+    }
 
     #[test]
     fn the_table_is_sorted_and_documented() {

@@ -1,7 +1,7 @@
 //! `file.*`: files, folders, links, and what is in them.
 
 mod attributes;
-mod backups;
+pub mod backups;
 mod block;
 mod comment;
 mod content;
@@ -16,7 +16,7 @@ mod open_files;
 mod owner;
 mod patch;
 mod place;
-pub(super) mod remove;
+pub mod remove;
 mod replace;
 mod search;
 mod sed;
@@ -144,7 +144,8 @@ fn refused(path: &str, error: &io::Error) -> Fault {
     Fault::execution(in_python_words(path, error))
 }
 
-fn in_python_words(path: &str, error: &io::Error) -> String {
+/// What the system says of a path, in Python's words.
+pub fn in_python_words(path: &str, error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(number) => format!("[Errno {number}] {}: '{path}'", reason(error)),
         None => format!("{error}: '{path}'"),

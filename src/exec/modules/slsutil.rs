@@ -1,6 +1,7 @@
 //! `slsutil.*`: helpers for SLS files and templates.
 
 mod banner;
+mod configparser;
 mod merged;
 mod paths;
 mod renderer;

@@ -1,6 +1,6 @@
 //! `slsutil.serialize`, `slsutil.deserialize`: data as text, and back.
 
-use super::Run;
+use super::{Run, configparser};
 use crate::exec::renderers::{toml, yaml, yamlex};
 use crate::exec::{Ctx, Fault, Reply};
 use crate::record;
@@ -15,12 +15,18 @@ struct Format {
 }
 
 const FORMATS: &[Format] = &[
+    Format { name: "configparser", write: |value, _| configparser::dump(value), read: configparser::load },
     Format {
         name: "json",
         write: |value, options| {
             let indent = options.at("indent").and_then(Value::as_int).and_then(|indent| usize::try_from(indent).ok());
             let sort_keys = options.at("sort_keys").is_some_and(Value::truthy);
-            Ok(value.to_json_with(JsonStyle { indent, sort_keys, ..JsonStyle::default() }))
+            let tight = options
+                .at("separators")
+                .and_then(Value::as_list)
+                .is_some_and(|signs| signs.iter().all(|sign| sign.as_str().is_some_and(|sign| !sign.ends_with(' '))));
+            let ascii = options.at("ensure_ascii").is_some_and(Value::truthy);
+            Ok(value.to_json_with(JsonStyle { indent, sort_keys, ascii, tight }))
         },
         read: parse_json,
     },
@@ -61,7 +67,7 @@ record! {
     ///
     ///   salt '*' slsutil.serialize 'json' '{foo: Foo!}'
     pub struct Serialize {
-        /// How: json, toml, yaml, yamlex.
+        /// How: configparser, json, toml, yaml, yamlex.
         serializer: String,
         /// The data.
         obj: Value,
@@ -82,7 +88,7 @@ record! {
     ///
     ///   salt '*' slsutil.deserialize 'yaml' 'foo: Foo!'
     pub struct Deserialize {
-        /// How: json, toml, yaml, yamlex.
+        /// How: configparser, json, toml, yaml, yamlex.
         serializer: String,
         /// The text.
         stream_or_string: Value,
