@@ -9,7 +9,7 @@ SEEDS = 50
 MINUTES = 10
 HALITE = $(shell find target -maxdepth 3 -type f -path '*release/halite' 2>/dev/null | head -n 1)
 
-.PHONY: demo test build bench chaos flood soak generate install
+.PHONY: demo test build bench chaos flood soak generate install deb rpm tar check-packages
 
 demo:
 	sh packaging/demo.sh
@@ -58,3 +58,11 @@ install: build
 	for file in master minion; do \
 		[ -e $(DESTDIR)$(SYSCONFDIR)/salt/$$file ] || \
 		install -m 0644 packaging/etc/$$file $(DESTDIR)$(SYSCONFDIR)/salt/$$file; done
+
+# Packages of the release build, in target/packages.
+deb rpm tar: build
+	sh packaging/package.sh $@
+
+# Installed, upgraded, removed and purged in roots of their own: as root, with debootstrap, lintian and rpm.
+check-packages: build
+	sh packaging/check-packages.sh

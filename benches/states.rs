@@ -128,6 +128,7 @@ fn call(folder: &Path, fun: &str) -> Value {
         call: &call,
         cancelled: &AtomicBool::new(false),
         scratch: Default::default(),
+        audience: Default::default(),
     };
     let arguments = Arguments::positional(["main"]);
     modules::call(&ctx, fun, arguments).map_or_else(|fault| fault.to_string().into(), |returned| returned.value)

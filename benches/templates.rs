@@ -31,7 +31,7 @@ fn main() {
     let ours = |version: usize| {
         let site = Site { pillar, version };
         let environment = Environment::new(Options::default(), &site, &site);
-        environment.render("site/init.sls", &versioned(SLS, version), context.clone()).expect("it renders")
+        environment.render("site/init.sls", &versioned(SLS, version), &context).expect("it renders")
     };
     let read = || {
         let mut environment = minijinja::Environment::new();

@@ -116,7 +116,7 @@ fn jinja(bytes: &[u8]) {
     for dialect in [Dialect::Plain, Dialect::Salt] {
         let options = Options { dialect, ..Options::default() };
         let environment = Environment::new(options, &host, &host).with_work_limit(200_000);
-        if let Err(error) = environment.render("t", text, context.clone()) {
+        if let Err(error) = environment.render("t", text, &context) {
             let _ = error.to_string();
         }
     }
@@ -182,9 +182,13 @@ fn target(bytes: &[u8]) {
 }
 
 fn yaml_text(bytes: &[u8]) {
-    if let Ok(text) = std::str::from_utf8(bytes)
-        && let Ok(value) = yaml::load(text)
-    {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let read = yaml::load(text);
+    // The places of things are libyaml's to tell, so this goes the whole way, where the other may take a short one.
+    assert_eq!(read, yaml::load_document(text).map(|document| document.value), "{text:?}");
+    if let Ok(value) = read {
         let _ = yaml::dump(&value);
     }
 }

@@ -40,17 +40,18 @@ need_packages() {
     sodium_archive >/dev/null || { say "halite: libsodium.a is still missing after the installation"; return 1; }
 }
 
-# need_test_packages: what makes networks with a firewall, for tests. Without it, or without root, they do without.
+# need_test_packages: what makes networks with a firewall, and packages, for tests. Without it, or without root, they do
+# without.
 need_test_packages() {
-    if [ "$(id -u)" != 0 ] || { have nft && have ip; }; then return 0; fi
+    if [ "$(id -u)" != 0 ] || { have nft && have ip && have rpmbuild; }; then return 0; fi
     say "halite: installing what the tests need"
     if have apt-get; then
         apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-            nftables iproute2 >/dev/null
+            nftables iproute2 rpm >/dev/null
     elif have dnf; then # not tried
-        dnf install -y -q nftables iproute
+        dnf install -y -q nftables iproute rpm-build
     elif have zypper; then # not tried
-        zypper -q install -y nftables iproute2
+        zypper -q install -y nftables iproute2 rpm-build
     elif have apk; then # not tried
         apk add -q nftables iproute2
     fi

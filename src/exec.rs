@@ -28,13 +28,15 @@ pub mod random;
 pub mod regex;
 pub mod renderers;
 pub mod runners;
+pub mod serializers;
 pub mod sls;
 pub mod states;
 pub mod target;
 pub mod templates;
 pub mod text_file;
+pub mod update;
 
-pub use context::{Call, Ctx, Master, NoMaster};
+pub use context::{Audience, Call, Ctx, Master, NoMaster};
 pub use fault::{Fault, Reply, Returned};
 pub use jid::Jid;
 

@@ -8,13 +8,13 @@ pub mod config;
 pub mod daemon;
 pub mod fleet;
 pub mod generate;
+pub mod install;
 pub mod key;
 pub mod logging;
 pub mod master;
 pub mod minion;
 
 use cli::Exit;
-use std::path::Path;
 
 /// A program.
 pub struct Applet {
@@ -54,7 +54,10 @@ pub const VERBS: &[Verb] = &[
     Verb { usage: "PROGRAM [ARGUMENT ...]", about: "run a program" },
     Verb { usage: "--list", about: "name the programs" },
     Verb { usage: "check FILE ...", about: "say what is wrong with SLS files and templates" },
-    Verb { usage: "install FOLDER", about: "put the file and a link for each program into a folder" },
+    Verb {
+        usage: "install FOLDER",
+        about: "put the file and a link for each program into a folder; --master joins a minion",
+    },
     Verb {
         usage: "generate KIND FOLDER",
         about: "write completions, config (samples), man, reference or services into a folder",
@@ -85,10 +88,9 @@ pub fn run(called: &str, args: &[String]) -> u8 {
         [flag, ..] if flag == "--help" || flag == "-h" => show(&usage()),
         [flag, ..] if flag == "--version" => show(&cli::versions::line("halite")),
         [flag, ..] if flag == "--list" => show(&list()),
-        [verb, folder] if verb == "install" => install(folder),
+        [verb, rest @ ..] if verb == "install" => install::run(rest),
         [verb, files @ ..] if verb == "check" => check::run(files),
         [verb, rest @ ..] if verb == "generate" => generate::run(rest),
-        [verb, ..] if verb == "install" => fail(Exit::Usage, "halite: error: install takes one folder\n"),
         [name, rest @ ..] => match find(name) {
             Some(applet) => (applet.run)(rest),
             None if LACKING.contains(&name.as_str()) => lacking(name),
@@ -112,36 +114,6 @@ fn list() -> String {
     APPLETS.iter().map(|applet| format!("{:<12} {}\n", applet.name, applet.about)).collect()
 }
 
-/// Puts the file into a folder, unless it is there, and beside it a link for each program. The links are relative, so
-/// that the folder may move. What is there under such a name is left alone unless it is a link.
-fn install(folder: &str) -> u8 {
-    match install_into(Path::new(folder)) {
-        Ok(()) => Exit::Ok.code(),
-        Err(error) => fail(Exit::CannotCreate, &format!("halite: error: install into {folder}: {error}\n")),
-    }
-}
-
-fn install_into(folder: &Path) -> std::io::Result<()> {
-    const FILE: &str = "halite";
-    std::fs::create_dir_all(folder)?;
-    let (running, installed) = (std::env::current_exe()?, folder.join(FILE));
-    if installed.canonicalize().ok() != Some(running.canonicalize()?) {
-        // Beside it first: a copy that is cut short must not take the place of a program that runs.
-        let beside = folder.join(format!(".{FILE}.{}", std::process::id()));
-        std::fs::copy(&running, &beside)?;
-        std::fs::rename(&beside, &installed)?;
-    }
-    // What is ours alone is run as `halite NAME`.
-    for applet in APPLETS.iter().filter(|applet| applet.name.starts_with("salt")) {
-        let link = folder.join(applet.name);
-        if link.is_symlink() {
-            std::fs::remove_file(&link)?;
-        }
-        std::os::unix::fs::symlink(FILE, &link)?;
-    }
-    Ok(())
-}
-
 fn lacking(name: &str) -> u8 {
     fail(Exit::Unavailable, &format!("{name}: this version of Halite does not have this program yet\n"))
 }
@@ -158,6 +130,7 @@ fn fail(exit: Exit, text: &str) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn strings(args: &[&str]) -> Vec<String> {
         args.iter().map(|arg| (*arg).to_owned()).collect()

@@ -12,15 +12,20 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 /// A daemon that `-d` has started, known by its pid file. It ends with its owner.
-struct Background {
+pub struct Background {
     pidfile: PathBuf,
-    pid: u32,
+    pub pid: u32,
 }
 
 impl Background {
     fn start(fleet: &Fleet, program: &str) -> Background {
+        Background::of(fleet, Path::new(env!("CARGO_BIN_EXE_halite")), program)
+    }
+
+    /// From a file of its own.
+    pub fn of(fleet: &Fleet, file: &Path, program: &str) -> Background {
         let pidfile = fleet.path(if program == "salt-master" { "master.pid" } else { "web1/minion.pid" });
-        let output = launch(fleet, program);
+        let output = launch_file(fleet, file, program);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         Background { pid: fs::read_to_string(&pidfile).unwrap().trim().parse().unwrap(), pidfile }
     }
@@ -52,8 +57,12 @@ impl Drop for Background {
 }
 
 fn launch(fleet: &Fleet, program: &str) -> Output {
+    launch_file(fleet, Path::new(env!("CARGO_BIN_EXE_halite")), program)
+}
+
+fn launch_file(fleet: &Fleet, file: &Path, program: &str) -> Output {
     let conf = fleet.path(if program == "salt-master" { "conf" } else { "web1/conf" });
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_halite"));
+    let mut command = std::process::Command::new(file);
     command.arg(program).arg("-d").arg("-c").arg(conf).output().unwrap()
 }
 

@@ -22,10 +22,14 @@ mod fuzz_seeds;
 mod guide;
 /// The init.d scripts, on each family of systems.
 mod init_d;
+/// A bare host joins a master.
+mod install;
 /// From the command to every target's end.
 mod jobs;
 /// Who may import whom.
 mod layers;
+/// Packages, as package managers take them.
+mod packages;
 /// What packages ship beside the file.
 mod packaging;
 /// The data that minions are given.
@@ -48,3 +52,5 @@ mod states;
 mod strangers;
 /// What a user types and what comes back, as text.
 mod transcript;
+/// Another version takes the place of a running one.
+mod update;

@@ -49,7 +49,7 @@ fn each_minion_gets_its_own_and_targets_mean_it() {
         ("pillar/secret.sls", &format!("key: {SECRET}\nrole: {{a: web}}\n")),
     ];
     let fleet = fleet(&["web1", "db1"], "", &files);
-    let of = |id: &str| json(&fleet.salt(&[id, "pillar.items", "--out=json"]))[id].clone();
+    let of = |id: &str| json(&fleet.salt(&[id, "pillar.items", "unmask=True", "--out=json"]))[id].clone();
     assert_eq!(of("web1"), serde_json::json!({"color": "red", "port": 80, "key": SECRET, "role": {"a": "web"}}));
     assert_eq!(of("db1"), serde_json::json!({"color": "red", "port": 80}));
     for (words, expected) in [
@@ -80,21 +80,24 @@ fn each_minion_gets_its_own_and_targets_mean_it() {
 fn a_change_of_a_file_is_seen_by_the_next_question_and_a_refresh_by_memory() {
     let fleet = fleet(&["web1"], "", &[TOP, ("pillar/common.sls", "color: red\n"), ("pillar/secret.sls", "{}")]);
     let value = |fun: &[&str]| json(&fleet.salt(&[&["web1"], fun, &["--out=json"]].concat()))["web1"].clone();
-    assert_eq!(value(&["pillar.get", "color"]), "red");
+    assert_eq!(value(&["pillar.get", "color", "unmask=True"]), "red");
     for color in ["green", "blue", "grey"] {
         write(&fleet.path("srv/pillar/common.sls"), &format!("color: {color}\n"));
-        assert_eq!(value(&["pillar.items"])["color"], color);
-        assert_ne!(value(&["pillar.get", "color"]), color, "what is in memory is older");
+        assert_eq!(value(&["pillar.items", "unmask=True"])["color"], color);
+        assert_ne!(value(&["pillar.get", "color", "unmask=True"]), color, "what is in memory is older");
         assert_eq!(fleet.salt(&["web1", "saltutil.refresh_pillar", "wait=True"]).code, 0);
-        assert_eq!(value(&["pillar.get", "color"]), color);
+        assert_eq!(value(&["pillar.get", "color", "unmask=True"]), color);
         let ran = fleet.salt(&["-I", &format!("color:{color}"), "test.ping"]);
         assert_eq!(ran.code, 0, "{}", ran.out);
     }
-    assert_eq!(value(&["pillar.items", "pillar={color: mine, x: 1}"]), serde_json::json!({"color": "mine", "x": 1}));
+    assert_eq!(
+        value(&["pillar.items", "pillar={color: mine, x: 1}", "unmask=True"]),
+        serde_json::json!({"color": "mine", "x": 1})
+    );
     write(&fleet.path("srv/dev/top.sls"), "dev: {'*': [only]}");
     write(&fleet.path("srv/dev/only.sls"), "env: {{ opts.pillarenv }}");
-    assert_eq!(value(&["pillar.items", "pillarenv=dev"]), serde_json::json!({"env": "dev"}));
-    let ran = fleet.salt(&["web1", "pillar.items", "pillarenv=../../etc"]);
+    assert_eq!(value(&["pillar.items", "pillarenv=dev", "unmask=True"]), serde_json::json!({"env": "dev"}));
+    let ran = fleet.salt(&["web1", "pillar.items", "pillarenv=../../etc", "unmask=True"]);
     assert!(ran.out.contains("no name of an environment"), "{}", ran.out);
 }
 
@@ -135,14 +138,15 @@ fn salt_call_gets_it_with_and_without_the_daemon_however_long_it_is() {
     let call = |fleet: &Fleet| {
         let conf = fleet.path("web1/conf");
         let mut call = fleet.command("salt-call");
-        let ran = Ran::from(call.arg("-c").arg(&conf).args(["pillar.items", "--out=json"]).output().unwrap());
+        let ran =
+            Ran::from(call.arg("-c").arg(&conf).args(["pillar.items", "unmask=True", "--out=json"]).output().unwrap());
         let items = json(&ran)["local"].clone();
         (items["long"].as_str().map(str::len), items["last"].as_str().map(str::to_owned))
     };
     let expected = (Some(2_500_000), Some("here".to_owned()));
     assert_eq!(call(&fleet), expected);
     wait_for("the minion to have it", || {
-        fleet.salt(&["web1", "pillar.get", "last"]).out.contains("here").then_some(())
+        fleet.salt(&["web1", "pillar.get", "last", "unmask=True"]).out.contains("here").then_some(())
     });
     fleet.stop("web1");
     assert_eq!(call(&fleet), expected);
@@ -164,7 +168,8 @@ fn external_pillars_are_put_on_top() {
         ("stack/web1.yml", "stacked: {list: [2], seen: {{ stack.stacked.id }}}\n"),
     ];
     let fleet = fleet(&["web1"], lines, &files);
-    let items = |fleet: &Fleet| json(&fleet.salt(&["web1", "pillar.items", "--out=json"]))["web1"].clone();
+    let items =
+        |fleet: &Fleet| json(&fleet.salt(&["web1", "pillar.items", "unmask=True", "--out=json"]))["web1"].clone();
     let expected = serde_json::json!({
         "color": "red", "from": "web1", "json": [1, 2], "groups": ["webs"],
         "motd": "hello", "ssl": {"key.pem": "KEY"},
@@ -173,4 +178,28 @@ fn external_pillars_are_put_on_top() {
     assert_eq!(items(&fleet), expected);
     write(&fleet.path("srv/tree/hosts/web1/ssl/key.pem"), "NEW\n");
     assert_eq!(items(&fleet)["ssl"]["key.pem"], "NEW");
+}
+
+#[test]
+fn after_a_start_of_the_master_targets_mean_the_environment_that_the_minion_asks_for() {
+    let mut fleet = Fleet::prepare(&["web1"], "", "pillarenv: dev\n");
+    let root = fleet.path("srv");
+    let at = root.display();
+    let path = fleet.path("conf/master");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(path, format!("{text}auto_accept: True\npillar_roots: {{base: [{at}/base], dev: [{at}/dev]}}\n"))
+        .unwrap();
+    for name in ["base", "dev"] {
+        write(&root.join(name).join("top.sls"), &format!("{name}: {{'*': [own]}}"));
+        write(&root.join(name).join("own.sls"), &format!("of: {name}"));
+    }
+    fleet.start_master();
+    fleet.start_minion("web1");
+    fleet.wait_connected(&["web1"]);
+    let code = |fleet: &Fleet, name: &str| fleet.salt(&["-I", &format!("of:{name}"), "test.ping"]).code;
+    wait_for("the pillar of the minion's own environment", || (code(&fleet, "dev") == 0).then_some(()));
+    fleet.kill("master");
+    fleet.start_master();
+    fleet.wait_connected(&["web1"]);
+    assert_eq!((code(&fleet, "dev"), code(&fleet, "base")), (0, 2));
 }

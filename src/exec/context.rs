@@ -6,8 +6,9 @@ use super::host::Host;
 use super::pillar::Asked;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The world of one call. A function reaches host, master and configuration through this alone, so that a test can give
 /// it another world.
@@ -25,22 +26,42 @@ pub struct Ctx<'a> {
     pub cancelled: &'a AtomicBool,
     /// What the functions of a job leave for each other and for the return (Salt's `__context__`).
     pub scratch: RefCell<Map>,
+    /// Who gets the answer of the function that runs.
+    pub audience: Cell<Audience>,
+}
+
+/// Who gets an answer: values of the pillar are hidden from people unless they ask for them, never from functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Audience {
+    /// Whoever started the job: the answer is shown, returned and kept.
+    #[default]
+    Person,
+    /// A template, a state or another function, which works with the value.
+    Function,
 }
 
 impl Ctx<'_> {
     /// Calls another execution function, as `__salt__['mod.fun'](...)` does.
     pub fn run(&self, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
-        super::modules::call(self, fun, arguments).map(|returned| returned.value)
+        self.run_for(Audience::Function, fun, arguments)
+    }
+
+    /// Calls an execution function whose answer these get.
+    pub fn run_for(&self, audience: Audience, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
+        let audience = self.audience.replace(audience);
+        let returned = super::modules::call(self, fun, arguments);
+        self.audience.set(audience);
+        returned.map(|returned| returned.value)
     }
 
     /// The same world with another pillar and other options.
     pub fn with<'b>(&'b self, pillar: &'b Map, opts: &'b Map) -> Ctx<'b> {
-        Ctx { pillar, opts, scratch: RefCell::default(), ..*self }
+        Ctx { pillar, opts, scratch: RefCell::default(), audience: self.audience.clone(), ..*self }
     }
 
     /// The same world on another host, such as a view that changes nothing.
     pub fn on<'b>(&'b self, host: &'b dyn Host) -> Ctx<'b> {
-        Ctx { host, scratch: RefCell::default(), ..*self }
+        Ctx { host, scratch: RefCell::default(), audience: self.audience.clone(), ..*self }
     }
 
     pub fn is_cancelled(&self) -> bool {
@@ -124,10 +145,51 @@ pub trait Master: Sync {
     fn pillar(&self, _grains: &Map, _asked: &Asked) -> Result<Map, Fault> {
         Err(Fault::execution("no master: its pillar cannot be asked for from here"))
     }
+    /// Starts a job on other minions, where the master lets this one (`peer`): its jid. Nothing where it does not.
+    fn publish(&self, _job: &PeerJob) -> Result<Option<String>, Fault> {
+        log::error!("Cannot run publish commands without a connection to a salt master. No command sent.");
+        Ok(None)
+    }
+    /// What has come back of such a job, from number `seen` on: as soon as there is something, or after a moment.
+    fn peer_returns(&self, _jid: &str, _seen: usize) -> Result<PeerReturns, Fault> {
+        Err(Fault::execution("no master: nothing comes back of a job from here"))
+    }
+    /// Has a runner called, where the master lets this minion (`peer_run`). Nothing: it has not ended in time.
+    fn call_runner(&self, _fun: &str, _arg: &[Value], _time: Duration) -> Result<Option<Value>, Fault> {
+        Ok(Some("No access to master. If using salt-call with --local, please remove.".into()))
+    }
     /// The master's file server.
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
         Err(Fault::execution("no master: its files cannot be reached from here"))
     }
+}
+
+/// A job that a minion has others do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeerJob {
+    pub fun: String,
+    /// As the words of a command line, but values that are no text are taken as they are.
+    pub arg: Vec<Value>,
+    pub tgt: Value,
+    pub tgt_type: String,
+    pub ret: String,
+}
+
+/// What has come back of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeerReturns {
+    pub returns: Vec<PeerReturn>,
+    /// Where the next question begins.
+    pub seen: usize,
+    /// How many targets have not come to an end.
+    pub open: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeerReturn {
+    pub id: String,
+    pub value: Value,
+    pub out: Option<String>,
 }
 
 /// For `salt-call --local` and tests: there is no master.

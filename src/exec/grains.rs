@@ -55,6 +55,9 @@ pub fn collect(host: &dyn Host, opts: &Map) -> Map {
     grains
 }
 
+/// Where a job notes the grains that it has written: each in a list, which is empty if the grain is gone.
+pub const WRITTEN: &str = "__grains_written__";
+
 /// The file that `grains.setval` writes: `grains`, in the folder of the configuration.
 pub fn file(opts: &Map) -> std::path::PathBuf {
     let conf_file = opts.str_at("conf_file").unwrap_or("/etc/salt/minion");

@@ -16,7 +16,7 @@ mod process;
 mod read_only;
 pub mod web;
 
-pub use child::{adopt, keep_open};
+pub use child::{adopt, keep_open, with_umask};
 pub use machine::Machine;
 pub use read_only::ReadOnly;
 

@@ -33,16 +33,20 @@ mod dnsutil;
 mod environ;
 mod event;
 pub mod file;
+mod firewalld;
 mod git;
 mod grains;
 mod group;
 mod hashutil;
 mod hosts;
+mod http;
 mod ini;
+mod iptables;
 mod key;
 mod kmod;
 mod locale;
 mod log;
+mod lvm;
 mod r#match;
 mod mount;
 mod network;
@@ -50,10 +54,12 @@ mod pillar;
 mod pip;
 pub mod pkg;
 mod ps;
+mod publish;
 mod random;
 #[cfg(test)]
 mod recorded;
 mod saltutil;
+mod selinux;
 mod service;
 mod shadow;
 mod slsutil;
@@ -91,16 +97,20 @@ pub const MODULES: &[&Module] = &[
     &environ::MODULE,
     &event::MODULE,
     &file::MODULE,
+    &firewalld::MODULE,
     &git::MODULE,
     &grains::MODULE,
     &group::MODULE,
     &hashutil::MODULE,
     &hosts::MODULE,
+    &http::MODULE,
     &ini::MODULE,
+    &iptables::MODULE,
     &key::MODULE,
     &kmod::MODULE,
     &locale::MODULE,
     &log::MODULE,
+    &lvm::MODULE,
     &r#match::MODULE,
     &mount::MODULE,
     &network::MODULE,
@@ -108,8 +118,10 @@ pub const MODULES: &[&Module] = &[
     &pip::MODULE,
     &pkg::MODULE,
     &ps::MODULE,
+    &publish::MODULE,
     &random::MODULE,
     &saltutil::MODULE,
+    &selinux::MODULE,
     &service::MODULE,
     &shadow::MODULE,
     &slsutil::MODULE,
@@ -235,6 +247,7 @@ pub mod tests {
                 call: &self.call,
                 cancelled: &self.cancelled,
                 scratch: Default::default(),
+                audience: Default::default(),
             }
         }
     }

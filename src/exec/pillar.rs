@@ -222,6 +222,7 @@ fn as_seen_for<T>(host: &dyn Host, opts: &Map, id: &str, grains: &Map, with: imp
         call: &call,
         cancelled: &AtomicBool::new(false),
         scratch: Default::default(),
+        audience: Default::default(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Templates on a node: what they see of it, and where the ones that they include come from.
 
 use super::fileserver::client::FileClient;
+use super::host::Host;
 use super::renderers::jinja::{Environment, Functions, Loaded, Loader, Options, UndefinedPolicy};
 use super::{Ctx, Fault, modules, outside};
 use crate::wire::record::Arguments;
@@ -20,7 +21,7 @@ pub fn render(ctx: &Ctx, name: &str, text: &str, saltenv: &str, more: Map) -> Re
     let mut context = templates.context();
     context.extend(more);
     let environment = templates.environment(Settings::File);
-    environment.render(name, text, context).map_err(|error| Fault::execution(error.to_string()))
+    environment.render(name, text, &context).map_err(|error| Fault::execution(error.to_string()))
 }
 
 /// What a template is for, which decides on the option that sets Jinja up.
@@ -63,17 +64,13 @@ impl<'t, 'f> Templates<'t, 'f> {
         if on("allow_undefined") {
             options.undefined = UndefinedPolicy::Lenient;
         }
-        Environment::new(options, self, self)
+        let Ctx { grains, pillar, opts, .. } = self.ctx;
+        Environment::new(options, self, self).with_maps([("grains", *grains), ("pillar", *pillar), ("opts", *opts)])
     }
 
-    /// The variables of every template.
+    /// The variables of every template, besides the maps that its environment has.
     pub fn context(&self) -> Map {
-        Map::from_iter([
-            ("grains", Value::Map(self.ctx.grains.clone())),
-            ("pillar", Value::Map(self.ctx.pillar.clone())),
-            ("opts", Value::Map(self.ctx.opts.clone())),
-            ("saltenv", Value::from(self.saltenv)),
-        ])
+        Map::from_iter([("saltenv", self.saltenv)])
     }
 }
 
@@ -112,6 +109,10 @@ impl Functions for Templates<'_, '_> {
 
     fn names(&self) -> Vec<String> {
         modules::names().collect()
+    }
+
+    fn host(&self) -> Option<&dyn Host> {
+        Some(self.ctx.host)
     }
 
     fn changes_first(&self, fun: &str, arguments: &Arguments) -> bool {

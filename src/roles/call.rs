@@ -114,6 +114,7 @@ fn pillar_of(opts: &Map, grains: &Map, job: &Job, master: &dyn Master) -> Map {
         call: &call,
         cancelled: &AtomicBool::new(false),
         scratch: Default::default(),
+        audience: Default::default(),
     };
     pillar::gather(&ctx, &Asked::of(opts)).unwrap_or_else(|fault| {
         log::error!("there is no pillar: {fault}");
@@ -308,6 +309,7 @@ fn documented(line: &SaltCallLine, opts: &Map) -> Result<Exit, Trouble> {
         call: &call,
         cancelled: &AtomicBool::new(false),
         scratch: Default::default(),
+        audience: Default::default(),
     };
     let wanted = line.words.first().cloned();
     let docs = ctx

@@ -20,7 +20,7 @@ use super::config::id::Names;
 use super::config::{CommonOptions, Config, ConfigError, KeepId, Role, Surroundings};
 use super::logging;
 use crate::wire::link::Local;
-use launch::{Origin, Report, Stage};
+use launch::{Origin, Report, Stage, ToParent};
 use notify::Notify;
 use pidfile::PidFile;
 use rustix::fs::Mode;
@@ -29,6 +29,7 @@ use signals::{Ear, Told};
 use smol::LocalExecutor;
 use smol::future::FutureExt;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// Why a daemon did not start, or ended.
@@ -79,10 +80,20 @@ pub fn run(
             return Exit::Internal.code();
         }
     };
-    let ended = serve(&Start { program: program.name, role, line, origin, args: args.to_vec() }, &mut life);
+    let start = Start { program: program.name, role, line, origin, args: args.to_vec() };
+    let ended = serve(&start, &mut life);
     let code = match ended {
         Ok(End::Stopped) => Exit::Ok.code(),
         Ok(End::Restart) => RESTART,
+        Ok(End::Replaced(file)) => {
+            // The pid file is free for the process that this one becomes.
+            drop(life);
+            log::logger().flush();
+            let error = start.origin.replace(&file, start.program, &start.args);
+            log::error!("{} cannot be executed: {error}", file.display());
+            log::logger().flush();
+            return RESTART;
+        }
         Err(failure) => {
             life.failed(&failure);
             failure.exit.code()
@@ -176,17 +187,24 @@ pub struct Life {
 }
 
 /// How a daemon ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     Stopped,
     /// It wants to be started again.
     Restart,
+    /// This file, another version of the program, is to go on in its place.
+    Replaced(PathBuf),
 }
 
 impl Life {
     fn begin(origin: &Origin, program: &'static str) -> std::io::Result<Life> {
         let (report, parent) = origin.report(program)?;
         Ok(Life { report, parent, pidfile: None, notify: Notify::default() })
+    }
+
+    /// The way to the supervisor above, if there is one.
+    pub fn parent(&self) -> Option<ToParent> {
+        self.parent.as_ref()?.try_clone().ok().map(ToParent::new)
     }
 
     /// It serves now.

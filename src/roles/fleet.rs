@@ -8,7 +8,7 @@ use super::cli::{Exit, exit, versions};
 use super::config::{Config, Role, Surroundings};
 use super::daemon::limits::allow_open_files;
 use super::minion::Minion;
-use super::minion::settings::{Place, Settings};
+use super::minion::settings::{Keeper, Place, Settings};
 use crate::exec::grains;
 use crate::exec::host::Machine;
 use crate::keys::Identity;
@@ -178,6 +178,7 @@ fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> S
     let mut grains = grains.clone();
     grains.insert("id", id.as_str());
     Settings {
+        keeper: Keeper::Nobody,
         purpose: Purpose::Jobs,
         pki_dir: folder.join("pki"),
         cachedir: folder,

@@ -73,6 +73,16 @@ pub fn run(args: &[String]) -> u8 {
     }
 }
 
+/// The sample file of a daemon, `master` or `minion`.
+pub fn sample(role: &str) -> String {
+    config::samples().into_iter().find(|made| made.path == role).map(|made| made.text).unwrap_or_default()
+}
+
+/// What starts a daemon, by its path below `packaging/services`.
+pub fn service(path: &str) -> &'static str {
+    services::text(path)
+}
+
 fn write_all(all: &[Made], folder: &Path) -> Result<(), (String, std::io::Error)> {
     for made in all {
         let path = folder.join(&made.path);

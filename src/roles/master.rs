@@ -18,6 +18,7 @@ mod files;
 pub mod jobs;
 mod keyfile;
 pub mod local;
+mod peer;
 pub mod pieces;
 mod pillar;
 pub mod pool;
@@ -43,9 +44,10 @@ use crate::wire::seal;
 use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use bus::Bus;
-use database::{Archive, Database};
+use database::{Archive, Database, Environments};
 use files::FileDesk;
 use jobs::{Id, Jobs};
+use peer::PeerDesk;
 use pieces::Pieces;
 use pillar::{PillarDesk, Pillars};
 use pool::{Crowd, Pool};
@@ -87,6 +89,8 @@ pub struct Master {
     jobs: RefCell<Jobs>,
     /// Long returns under way.
     pieces: RefCell<Pieces>,
+    /// What was begun for minions that have others do something.
+    peers: RefCell<PeerDesk>,
     files: FileDesk,
     pillar: PillarDesk,
     database: Database,
@@ -103,6 +107,8 @@ pub struct Master {
 #[derive(Default)]
 struct Known {
     grains: Map,
+    /// What it asks its pillar for.
+    environments: Environments,
     boot: Option<String>,
     /// Whether it has had a session since this master started.
     seen: bool,
@@ -175,6 +181,7 @@ impl Master {
             epoch_began: Cell::new(Instant::now()),
             jobs: RefCell::default(),
             pieces: RefCell::default(),
+            peers: RefCell::default(),
             files: FileDesk::open(&settings)?,
             pillar: PillarDesk::new(&settings.opts),
             door: OnceCell::new(),
@@ -194,6 +201,11 @@ impl Master {
         let mut minions = self.minions.borrow_mut();
         for (id, boot, grains) in archive.minions().map_err(text)? {
             minions.insert(Id::from(id), Known { grains, boot, ..Known::default() });
+        }
+        for (id, environments) in archive.environments().map_err(text)? {
+            if let Some(known) = minions.get_mut(id.as_str()) {
+                known.environments = environments;
+            }
         }
         drop(minions);
         let now = SystemTime::now();

@@ -8,6 +8,7 @@ pub mod channel;
 pub mod execute;
 pub mod files;
 pub mod local;
+pub mod peer;
 pub mod pillar;
 pub mod settings;
 mod short;
@@ -34,7 +35,7 @@ use channel::Channel;
 use files::FileChannel;
 use local::{LocalDoor, MinionAnswer, MinionAsk};
 use pillar::{Awaited, Parts};
-use settings::Settings;
+use settings::{Keeper, Settings};
 use short::{Recent, Unacknowledged};
 use smol::LocalExecutor;
 use smol::channel::{Receiver, Sender, bounded, unbounded};
@@ -73,6 +74,7 @@ pub struct Minion {
     max_event_size: usize,
     /// Somebody on this host wants the daemon to start anew.
     restarts: (Sender<()>, Receiver<()>),
+    keeper: Keeper,
     boot: String,
     /// A place for each job that may be worked on at the same time, where that is limited.
     places: Option<Semaphore>,
@@ -123,6 +125,7 @@ impl Minion {
             events,
             max_event_size: settings.max_event_size,
             restarts: bounded(1),
+            keeper: settings.keeper,
             boot,
             places: settings.jobs_at_once.map(|count| Semaphore::new(count as usize)),
             pillar_known: Awaited::default(),
@@ -265,6 +268,16 @@ impl Minion {
         }
     }
 
+    /// Asks for a new start, after the answer to whoever wants it has left.
+    fn restart_soon(&self) {
+        let restart = self.restarts.0.clone();
+        let soon = async move {
+            Timer::after(Duration::from_millis(100)).await;
+            let _ = restart.try_send(());
+        };
+        self.executor.spawn(soon).detach();
+    }
+
     async fn answer_local(self: &Rc<Self>, ask: MinionAsk) -> MinionAnswer {
         match ask {
             MinionAsk::Fire(event) => {
@@ -279,18 +292,17 @@ impl Minion {
                         let minion = self.clone();
                         self.executor.spawn(async move { minion.refresh_pillar().await }).detach();
                     }
+                    "update" if self.keeper == Keeper::Nobody => {
+                        let why = "no supervisor is above this minion, which could try another version of it";
+                        return MinionAnswer::Refused(why.to_owned());
+                    }
+                    "update" => self.restart_soon(),
                     other => log::debug!("nothing here waits for the local event {other}"),
                 }
                 MinionAnswer::Done
             }
             MinionAsk::Restart => {
-                let restart = self.restarts.0.clone();
-                // The answer leaves first.
-                let soon = async move {
-                    Timer::after(Duration::from_millis(100)).await;
-                    let _ = restart.try_send(());
-                };
-                self.executor.spawn(soon).detach();
+                self.restart_soon();
                 MinionAnswer::Done
             }
             MinionAsk::Deliver(jid) => match Jid::parse(&jid) {
@@ -305,6 +317,7 @@ impl Minion {
                 local::files::serve(&self.files, ask).await
             }
             MinionAsk::Pillar(ask) => self.serve_pillar(*ask).await,
+            MinionAsk::Peer(ask) => peer::from_master(&self.channel, ask, self.files.patience()).await,
             MinionAsk::PillarPart { digest, offset } => self.serve_pillar_part(digest.0, offset),
         }
     }

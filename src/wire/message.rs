@@ -30,6 +30,36 @@ pub enum Ask {
     Pillar(Box<PillarAsk>),
     /// More of a pillar that was too long for one message.
     PillarPart { digest: Bytes<32>, offset: u64 },
+    /// Something that others are to do.
+    Peer(PeerAsk),
+}
+
+/// What a minion has other minions or the master do, where the options `peer` and `peer_run` let it. A number is the
+/// minion's own for one question: when it comes again, nothing is begun a second time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PeerAsk {
+    /// Start a job. Its arguments are read as words of a command line are.
+    Publish { number: u64, fun: String, arg: Vec<Value>, tgt: Value, tgt_type: String, ret: String },
+    /// What has become of such a job, from the step with number `seen` on.
+    Wait { jid: String, seen: usize },
+    /// Call a runner; asked again until it has ended.
+    Run { number: u64, fun: String, arg: Vec<Value> },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PeerAnswer {
+    Published {
+        jid: String,
+        minions: Vec<String>,
+    },
+    Steps(Box<Steps>),
+    /// The runner has not ended, or not begun while too many run.
+    Running,
+    Returned(Value),
+    /// The master does not let this minion, or it cannot be done.
+    Denied,
 }
 
 /// What bears on a pillar besides the minion's key.
@@ -182,6 +212,8 @@ impl Ask {
             Ask::Fire { .. } => Repeat::Once,
             Ask::File(ask) => ask.repeat(),
             Ask::Pillar(_) | Ask::PillarPart { .. } => Repeat::Read,
+            Ask::Peer(PeerAsk::Wait { .. }) => Repeat::Read,
+            Ask::Peer(PeerAsk::Publish { .. } | PeerAsk::Run { .. }) => Repeat::Put,
         }
     }
 }
@@ -215,6 +247,7 @@ pub enum Answer {
     File(FileAnswer),
     /// A pillar, or a part of one.
     Pillar(Part),
+    Peer(PeerAnswer),
 }
 
 /// What a standing request is answered with.

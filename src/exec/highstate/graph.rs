@@ -3,11 +3,13 @@
 //! All is linear in the number of states and requisites: `sls: x` is one node that stands for the states of an SLS, not
 //! an edge from each of them to each that wants it.
 
-use super::requisite::Requisite;
+use super::requisite::{Kinds, Requisite};
 use super::requisite_in::disabled;
 use crate::exec::sls::is_pattern;
 use crate::exec::target::fnmatch::Pattern;
 use crate::wire::value::{Map, Value};
+use indexmap::IndexMap;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -25,12 +27,19 @@ struct Node {
     kind: Kind,
     /// The low chunk; 0 for a group.
     chunk: usize,
-    tag: String,
-    /// The nodes that depend on this one, and how.
-    out: Vec<(usize, Vec<Requisite>)>,
-    into: Vec<(usize, Vec<Requisite>)>,
+    /// The edges to nodes that depend on this one, and from those that it depends on.
+    out: Vec<usize>,
+    into: Vec<usize>,
     /// Of a group: the least order of those that want it.
     least: Option<f64>,
+}
+
+/// `to` depends on `from`.
+#[derive(Debug)]
+struct Edge {
+    from: usize,
+    to: usize,
+    kinds: Kinds,
 }
 
 /// A place in the order: a low chunk, or a check of one before others run.
@@ -40,212 +49,227 @@ pub struct Step {
     pub chunk: usize,
 }
 
+/// What a node depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    One(Step),
+    /// All members of a group, which stands for an SLS.
+    All(usize),
+}
+
 /// Low chunks and what they depend on.
 #[derive(Debug, Default)]
 pub struct Graph {
-    nodes: Vec<Node>,
-    by_tag: HashMap<String, usize>,
-    edges: HashMap<(usize, usize), (usize, usize)>,
-    /// States by module, or `id`, and then by ID or name.
-    by_name: HashMap<String, HashMap<String, Vec<usize>>>,
-    by_sls: HashMap<String, Vec<usize>>,
+    /// By tag.
+    nodes: IndexMap<String, Node>,
+    /// The node of each chunk.
+    of_chunks: Vec<usize>,
+    edges: Vec<Edge>,
+    by_ends: HashMap<(usize, usize), usize>,
     groups: HashMap<(String, Requisite), usize>,
+}
+
+/// What requisites call states, noted when the first one asks.
+#[derive(Default)]
+struct Names {
+    /// States by module, or `id`, and then by ID or name.
+    by_module: HashMap<String, HashMap<String, Vec<usize>>>,
+    by_sls: Option<HashMap<String, Vec<usize>>>,
 }
 
 /// What names a chunk among the results: module, ID, name, function.
 pub fn tag(chunk: &Map) -> String {
-    let text = |name: &str| chunk.at(name).map(Value::to_text).unwrap_or_default();
-    format!("{}_|-{}_|-{}_|-{}", text("state"), text("__id__"), text("name"), text("fun"))
+    let parts = ["state", "__id__", "name", "fun"].map(|name| text(chunk, name));
+    let mut tag = String::with_capacity(parts.iter().map(|part| part.len() + 3).sum());
+    for (at, part) in parts.iter().enumerate() {
+        tag.push_str(if at > 0 { "_|-" } else { "" });
+        tag.push_str(part);
+    }
+    tag
+}
+
+/// An entry of a chunk as text; nothing where there is none.
+fn text<'c>(chunk: &'c Map, name: &str) -> Cow<'c, str> {
+    chunk.at(name).map_or(Cow::Borrowed(""), Value::as_text)
 }
 
 impl Graph {
-    /// Adds a chunk; one with the tag of another takes its place.
+    pub fn with_capacity(chunks: usize) -> Graph {
+        Graph { nodes: IndexMap::with_capacity(chunks), of_chunks: Vec::with_capacity(chunks), ..Graph::default() }
+    }
+
+    /// Adds the next chunk; one with the tag of another takes its place.
     pub fn add(&mut self, chunk: usize, data: &Map) {
         let tag = tag(data);
-        let node = match self.by_tag.get(&tag) {
+        let node = match self.nodes.get_index_of(&tag) {
             Some(node) => {
-                self.nodes[*node].chunk = chunk;
-                *node
+                self.nodes[node].chunk = chunk;
+                node
             }
             None => self.node(Kind::State, chunk, tag),
         };
-        let text = |name: &str| data.at(name).map(Value::to_text).unwrap_or_default();
-        let (module, id, name) = (text("state"), text("__id__"), text("name"));
-        for (module, called) in [(&module, &name), (&module, &id), (&"id".to_owned(), &id), (&"id".to_owned(), &name)] {
-            let names = self.by_name.entry(module.clone()).or_default();
-            push_once(names.entry(called.clone()).or_default(), node);
-        }
-        let included_from = data.at("__sls_included_from__").and_then(Value::as_list).unwrap_or_default();
-        for sls in data.at("__sls__").into_iter().chain(included_from) {
-            push_once(self.by_sls.entry(sls.to_text()).or_default(), node);
-        }
+        self.of_chunks.push(node);
     }
 
+    /// Adds a node whose tag no other one has.
     fn node(&mut self, kind: Kind, chunk: usize, tag: String) -> usize {
-        let node = self.nodes.len();
-        self.by_tag.insert(tag.clone(), node);
-        self.nodes.push(Node { kind, chunk, tag, out: Vec::new(), into: Vec::new(), least: None });
-        node
+        let node = Node { kind, chunk, out: Vec::new(), into: Vec::new(), least: None };
+        self.nodes.insert_full(tag, node).0
+    }
+
+    fn tag_of(&self, node: usize) -> &str {
+        self.nodes.get_index(node).map_or("", |(tag, _)| tag)
     }
 
     fn edge(&mut self, from: usize, to: usize, requisite: Requisite) {
-        match self.edges.get(&(from, to)) {
-            Some((out, into)) => {
-                let kinds = &mut self.nodes[from].out[*out].1;
-                if !kinds.contains(&requisite) {
-                    kinds.push(requisite);
-                    self.nodes[to].into[*into].1.push(requisite);
-                }
-            }
-            None => {
-                self.edges.insert((from, to), (self.nodes[from].out.len(), self.nodes[to].into.len()));
-                self.nodes[from].out.push((to, vec![requisite]));
-                self.nodes[to].into.push((from, vec![requisite]));
-            }
+        let next = self.edges.len();
+        let edge = *self.by_ends.entry((from, to)).or_insert(next);
+        if edge == next {
+            self.edges.push(Edge { from, to, kinds: Kinds::default() });
+            self.nodes[from].out.push(edge);
+            self.nodes[to].into.push(edge);
         }
+        self.edges[edge].kinds.add(requisite);
     }
 
     /// Adds the requisites of all chunks; what is wrong with them is returned.
     pub fn connect(&mut self, chunks: &mut [Map], opts: &Map) -> Vec<String> {
         let disabled = disabled(opts);
+        let mut names = Names::default();
         let mut errors = Vec::new();
         for at in 0..chunks.len() {
-            if let Err(error) = self.connect_one(chunks, at, &disabled) {
-                errors.push(error);
+            let named = chunks[at].iter().filter(|(_, items)| matches!(items, Value::List(_)));
+            let kinds: Kinds = named.filter_map(|(key, _)| Requisite::named(key.as_str()?)).collect();
+            for kind in kinds.iter() {
+                if disabled.iter().any(|name| name == kind.name()) {
+                    log::warn!("The {} requisite has been disabled, Ignoring.", kind.name());
+                    continue;
+                }
+                let Some(Value::List(place)) = chunks[at].at_mut(kind.name()) else { continue };
+                let items = std::mem::take(place);
+                let connected = self.connect_to(&items, kind, at, &mut names, chunks);
+                if let Some(Value::List(place)) = chunks[at].at_mut(kind.name()) {
+                    *place = items;
+                }
+                if let Err(error) = connected {
+                    errors.push(error);
+                    break;
+                }
             }
         }
         errors
     }
 
-    fn connect_one(&mut self, chunks: &mut [Map], at: usize, disabled: &[String]) -> Result<(), String> {
-        let Some(node) = self.by_tag.get(&tag(&chunks[at])).copied() else {
+    /// Adds the requisites of one kind of a chunk.
+    fn connect_to(
+        &mut self,
+        items: &[Value],
+        kind: Requisite,
+        at: usize,
+        names: &mut Names,
+        chunks: &mut [Map],
+    ) -> Result<(), String> {
+        let Some(node) = self.of_chunks.get(at).copied() else {
             return Ok(());
         };
-        for requisite in Requisite::ALL {
-            let Some(Value::List(items)) = chunks[at].at(requisite.name()) else { continue };
-            if disabled.iter().any(|name| name == requisite.name()) {
-                log::warn!("The {} requisite has been disabled, Ignoring.", requisite.name());
-                continue;
-            }
-            let items = items.clone();
-            for item in &items {
-                let (module, name) = match item {
-                    Value::Map(map) => match map.first() {
-                        Some((module, name)) => (module.to_text(), name.clone()),
-                        None => continue,
-                    },
-                    name => ("id".to_owned(), name.clone()),
-                };
-                let module = module.split('.').next().unwrap_or_default().to_owned();
-                let chunk = &chunks[at];
-                let place = || {
-                    let text = |name: &str| chunk.at(name).map_or("None".to_owned(), Value::to_text);
-                    format!("state [{}] in SLS [{}]", text("name"), text("__sls__"))
-                };
-                let name = match name {
-                    Value::Null => continue,
-                    Value::Str(name) => name,
-                    _ => {
-                        let requisite = requisite.name();
-                        return Err(format!(
-                            "Requisite [{requisite}: {module}] in {} must have a string as the value",
-                            place()
-                        ));
-                    }
-                };
-                if !self.depend(node, requisite, &module, &name, chunks) {
-                    let chunk = &chunks[at];
-                    let text = |name: &str| chunk.at(name).map_or("None".to_owned(), Value::to_text);
-                    return Err(format!(
-                        "Referenced state does not exist for requisite [{}: ({module}: {name})] in state [{}] in SLS [{}]",
-                        requisite.name(),
-                        text("name"),
-                        text("__sls__")
-                    ));
+        let place = |chunk: &Map| {
+            let text = |name: &str| chunk.at(name).map_or("None".to_owned(), Value::to_text);
+            format!("state [{}] in SLS [{}]", text("name"), text("__sls__"))
+        };
+        for item in items {
+            let (module, name) = match item {
+                Value::Map(map) => match map.first() {
+                    Some((module, name)) => (module.as_text(), name),
+                    None => continue,
+                },
+                name => (Cow::Borrowed("id"), name),
+            };
+            let module = module.split('.').next().unwrap_or_default();
+            let name = match name {
+                Value::Null => continue,
+                Value::Str(name) => name,
+                _ => {
+                    let (kind, place) = (kind.name(), place(&chunks[at]));
+                    return Err(format!("Requisite [{kind}: {module}] in {place} must have a string as the value"));
                 }
+            };
+            if !self.depend(node, kind, module, name, names, chunks) {
+                let (kind, place) = (kind.name(), place(&chunks[at]));
+                return Err(format!(
+                    "Referenced state does not exist for requisite [{kind}: ({module}: {name})] in {place}"
+                ));
             }
         }
         Ok(())
     }
 
     /// Makes a state depend on all that a module and name mean; false: there is none.
-    fn depend(&mut self, node: usize, requisite: Requisite, module: &str, name: &str, chunks: &mut [Map]) -> bool {
+    fn depend(
+        &mut self,
+        node: usize,
+        kind: Requisite,
+        module: &str,
+        name: &str,
+        names: &mut Names,
+        chunks: &mut [Map],
+    ) -> bool {
         if module == "sls" {
-            if !is_pattern(name) {
-                return match self.by_sls.get(name) {
-                    None => false,
-                    Some(members) if members.len() < 2 || requisite == Requisite::Prereq => {
-                        self.depend_on(node, requisite, members.clone(), chunks);
-                        true
-                    }
-                    Some(_) => {
-                        let group = self.group(name, requisite);
-                        self.depend_on(node, requisite, vec![group], chunks);
-                        true
-                    }
-                };
+            let by_sls = names.by_sls(self, chunks);
+            if is_pattern(name) {
+                let members = matching(by_sls, name);
+                self.depend_on(node, kind, &members, chunks);
+                return true;
             }
-            let pattern = Pattern::new(name);
-            let matching = self.by_sls.iter().filter(|(sls, _)| pattern.matches(sls));
-            let mut members: Vec<usize> = matching.flat_map(|(_, nodes)| nodes.iter().copied()).collect();
-            members.sort_unstable();
-            members.dedup();
-            self.depend_on(node, requisite, members, chunks);
+            let Some(members) = by_sls.get(name) else {
+                return false;
+            };
+            if members.len() < 2 || kind == Requisite::Prereq {
+                self.depend_on(node, kind, members, chunks);
+            } else {
+                let group = self.group(name, kind, members);
+                self.depend_on(node, kind, &[group], chunks);
+            }
             return true;
         }
-        let Some(names) = self.by_name.get(module) else {
-            return false;
-        };
-        let members = match is_pattern(name) || name.contains(']') {
-            false => names.get(name).cloned().unwrap_or_default(),
-            true => {
-                let pattern = Pattern::new(name);
-                let matching = names.iter().filter(|(called, _)| pattern.matches(called));
-                let mut members: Vec<usize> = matching.flat_map(|(_, nodes)| nodes.iter().copied()).collect();
-                members.sort_unstable();
-                members.dedup();
-                members
-            }
-        };
-        let found = !members.is_empty();
-        self.depend_on(node, requisite, members, chunks);
-        found
+        let names = names.of(module, self, chunks);
+        if is_pattern(name) || name.contains(']') {
+            let members = matching(names, name);
+            self.depend_on(node, kind, &members, chunks);
+            return !members.is_empty();
+        }
+        let members = names.get(name).map(Vec::as_slice).unwrap_or_default();
+        self.depend_on(node, kind, members, chunks);
+        !members.is_empty()
     }
 
-    fn group(&mut self, sls: &str, requisite: Requisite) -> usize {
-        let key = (sls.to_owned(), requisite);
+    /// The node that stands for the states of an SLS.
+    fn group(&mut self, sls: &str, kind: Requisite, members: &[usize]) -> usize {
+        let key = (sls.to_owned(), kind);
         if let Some(group) = self.groups.get(&key) {
             return *group;
         }
-        let group = self.nodes.len();
-        self.nodes.push(Node {
-            kind: Kind::Group,
-            chunk: 0,
-            tag: String::new(),
-            out: Vec::new(),
-            into: Vec::new(),
-            least: None,
-        });
-        for member in self.by_sls.get(sls).cloned().unwrap_or_default() {
-            self.edge(member, group, requisite);
+        // No state has such a tag: theirs have separators.
+        let group = self.node(Kind::Group, 0, format!("{} of {sls}", kind.name()));
+        for member in members {
+            self.edge(*member, group, kind);
         }
         self.groups.insert(key, group);
         group
     }
 
-    fn depend_on(&mut self, node: usize, requisite: Requisite, members: Vec<usize>, chunks: &mut [Map]) {
+    fn depend_on(&mut self, node: usize, kind: Requisite, members: &[usize], chunks: &mut [Map]) {
         for member in members {
-            if requisite == Requisite::Prereq {
-                self.prereq(node, member, chunks);
+            if kind == Requisite::Prereq {
+                self.prereq(node, *member, chunks);
                 continue;
             }
             // What is checked before others run waits for its requisites then already.
             if is_marked(&chunks[self.nodes[node].chunk])
-                && let Some(check) = self.by_tag.get(&check_tag(&self.nodes[node].tag)).copied()
+                && let Some(check) = self.check_of(node)
             {
-                self.edge(member, check, requisite);
+                self.edge(*member, check, kind);
             }
-            self.edge(member, node, requisite);
+            self.edge(*member, node, kind);
         }
     }
 
@@ -254,13 +278,14 @@ impl Graph {
         let (own, other) = (self.nodes[node].chunk, self.nodes[wanted].chunk);
         chunks[own].insert("__prerequiring__", true);
         chunks[other].insert("__prereq__", true);
-        let name = check_tag(&self.nodes[wanted].tag);
-        let check = match self.by_tag.get(&name) {
-            Some(check) => *check,
+        let name = check_tag(self.tag_of(wanted));
+        let check = match self.nodes.get_index_of(&name) {
+            Some(check) => check,
             None => {
                 let check = self.node(Kind::Check, other, name);
-                for (from, kinds) in self.nodes[wanted].into.clone() {
-                    for kind in kinds.into_iter().filter(|kind| *kind != Requisite::Prereq) {
+                for edge in self.nodes[wanted].into.clone() {
+                    let Edge { from, kinds, .. } = self.edges[edge];
+                    for kind in kinds.iter().filter(|kind| *kind != Requisite::Prereq) {
                         self.edge(from, check, kind);
                     }
                 }
@@ -269,7 +294,7 @@ impl Graph {
         };
         self.edge(check, node, Requisite::Prereq);
         self.edge(node, wanted, Requisite::Require);
-        if let Some(own_check) = self.by_tag.get(&check_tag(&self.nodes[node].tag)).copied() {
+        if let Some(own_check) = self.check_of(node) {
             self.edge(check, own_check, Requisite::Prereq);
         }
     }
@@ -277,9 +302,11 @@ impl Graph {
     /// The order in which to go through the chunks. A chunk that is checked before others run stands there twice. The
     /// error is the circle that makes it impossible.
     pub fn sorted(&mut self, chunks: &mut [Map], cap: i64) -> Result<Vec<Step>, String> {
-        let mut waiting: Vec<usize> =
-            self.nodes.iter().map(|node| node.into.iter().map(|(_, kinds)| kinds.len()).sum()).collect();
-        let mut heap = BinaryHeap::new();
+        let mut waiting = vec![0; self.nodes.len()];
+        for edge in &self.edges {
+            waiting[edge.to] += edge.kinds.len();
+        }
+        let mut heap = BinaryHeap::with_capacity(self.nodes.len());
         let free: Vec<usize> = (0..waiting.len()).filter(|node| waiting[*node] == 0).collect();
         for node in free {
             heap.push(Reverse(self.key(node, chunks, cap)));
@@ -290,8 +317,7 @@ impl Graph {
             let mut done = vec![node];
             while let Some(node) = done.pop() {
                 for at in 0..self.nodes[node].out.len() {
-                    let (next, kinds) = &self.nodes[node].out[at];
-                    let next = *next;
+                    let Edge { to: next, kinds, .. } = self.edges[self.nodes[node].out[at]];
                     waiting[next] -= kinds.len();
                     if waiting[next] > 0 {
                         continue;
@@ -303,7 +329,7 @@ impl Graph {
                 }
             }
         }
-        let states = self.nodes.iter().filter(|node| !matches!(node.kind, Kind::Group)).count();
+        let states = self.nodes.values().filter(|node| !matches!(node.kind, Kind::Group)).count();
         if order.len() == states { Ok(order) } else { Err(self.circle(chunks)) }
     }
 
@@ -314,18 +340,17 @@ impl Graph {
         let mut least = f64::INFINITY;
         let mut heaviest = None;
         for at in 0..self.nodes[node].out.len() {
-            let (next, kinds) = self.nodes[node].out[at].clone();
-            for kind in kinds {
+            let Edge { to: next, kinds, .. } = self.edges[self.nodes[node].out[at]];
+            for kind in kinds.iter() {
                 if heaviest.is_none_or(|heaviest| heaviest <= kind) {
                     heaviest = Some(kind);
                     least = least.min(self.order_of(next, chunks, cap));
                 }
             }
         }
-        let data = &chunks[chunk];
-        let text = |name: &str| data.at(name).map(Value::to_text).unwrap_or_default();
-        let label = format!("{}{}{}", text("state"), text("name"), text("fun"));
-        Key { order: own.min(least), own, label, tag: self.nodes[node].tag.clone(), node }
+        let (data, tag) = (&chunks[chunk], self.tag_of(node));
+        let label = ["state", "name", "fun"].map(|name| text(data, name)).concat();
+        Key { order: own.min(least), own, label: [&label, tag].join("\0"), node }
     }
 
     fn order_of(&mut self, node: usize, chunks: &mut [Map], cap: i64) -> f64 {
@@ -335,26 +360,62 @@ impl Graph {
         if let Some(least) = self.nodes[node].least {
             return least;
         }
-        let wanting: Vec<usize> = self.nodes[node].out.iter().map(|(next, _)| *next).collect();
+        let wanting: Vec<usize> = self.nodes[node].out.iter().map(|edge| self.edges[*edge].to).collect();
         let least = wanting.into_iter().map(|next| self.order_of(next, chunks, cap)).fold(f64::INFINITY, f64::min);
         self.nodes[node].least = Some(least);
         least
     }
 
-    /// The requisites of a step, groups resolved.
-    pub fn dependencies(&self, node: usize) -> Vec<(Requisite, Step)> {
-        let mut all = Vec::new();
-        for (from, kinds) in self.nodes.get(node).map(|node| node.into.as_slice()).unwrap_or_default() {
-            for kind in kinds {
-                match self.nodes[*from].kind {
-                    Kind::Group => {
-                        all.extend(self.nodes[*from].into.iter().map(|(member, _)| (*kind, self.step(*member))))
-                    }
-                    _ => all.push((*kind, self.step(*from))),
-                }
-            }
-        }
-        all
+    /// The requisites of a node.
+    pub fn needs(&self, node: usize) -> impl Iterator<Item = (Requisite, Need)> {
+        let need = |edge: &Edge| match self.is_group(edge.from) {
+            true => Need::All(edge.from),
+            false => Need::One(self.step(edge.from)),
+        };
+        self.into(node).flat_map(move |edge| edge.kinds.iter().map(move |kind| (kind, need(edge))))
+    }
+
+    /// The states that a group stands for.
+    pub fn members(&self, group: usize) -> impl Iterator<Item = Step> {
+        self.into(group).map(|edge| self.step(edge.from))
+    }
+
+    /// The requisites of a node, one by one: an SLS is all its states.
+    pub fn dependencies(&self, node: usize) -> impl Iterator<Item = (Requisite, Step)> {
+        self.needs(node).flat_map(|(kind, need)| {
+            let (one, group) = match need {
+                Need::One(step) => (Some(step), None),
+                Need::All(group) => (None, Some(group)),
+            };
+            let members = group.into_iter().flat_map(|group| self.members(group));
+            one.into_iter().chain(members).map(move |step| (kind, step))
+        })
+    }
+
+    /// Whether a node depends on a chunk.
+    pub fn depends_on(&self, node: usize, chunk: usize) -> bool {
+        let Some(wanted) = self.of_chunks.get(chunk) else {
+            return false;
+        };
+        let is_in = |group: usize| self.by_ends.contains_key(&(*wanted, group));
+        let is_it = |(_, need)| match need {
+            Need::One(step) => step.chunk == chunk,
+            Need::All(group) => is_in(group),
+        };
+        self.by_ends.contains_key(&(*wanted, node)) || self.needs(node).any(is_it)
+    }
+
+    fn into(&self, node: usize) -> impl Iterator<Item = &Edge> {
+        let edges = self.nodes.get_index(node).map(|(_, node)| node.into.as_slice()).unwrap_or_default();
+        edges.iter().map(|edge| &self.edges[*edge])
+    }
+
+    fn out(&self, node: usize) -> impl Iterator<Item = &Edge> {
+        self.nodes[node].out.iter().map(|edge| &self.edges[*edge])
+    }
+
+    fn is_group(&self, node: usize) -> bool {
+        matches!(self.nodes[node].kind, Kind::Group)
     }
 
     fn step(&self, node: usize) -> Step {
@@ -364,23 +425,26 @@ impl Graph {
     /// The graph in the language of Graphviz.
     pub fn to_dot(&self, chunks: &[Map]) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        let nodes = || self.nodes.iter().filter(|node| !matches!(node.kind, Kind::Group));
+        let nodes = || (0..self.nodes.len()).filter(|node| !self.is_group(*node));
         let mut lines = vec!["digraph G {".to_owned()];
         for node in nodes() {
-            let text = |name: &str| chunks[node.chunk].at(name).map(Value::to_text).unwrap_or_default();
+            let data = &chunks[self.nodes[node].chunk];
+            let text = |name: &str| text(data, name);
             let mut label = format!("{}.{}\\n{}", text("state"), text("fun"), text("__id__").replace('"', "\\\""));
             if text("name") != text("__id__") {
                 label.push_str(&format!("\\n({})", text("name").replace('"', "\\\"")));
             }
-            lines.push(format!("  {} [label=\"{label}\"];", quoted(&node.tag)));
+            lines.push(format!("  {} [label=\"{label}\"];", quoted(self.tag_of(node))));
         }
         for node in nodes() {
-            for (next, kinds) in &node.out {
-                let group = matches!(self.nodes[*next].kind, Kind::Group);
-                let beyond = self.nodes[*next].out.iter().map(|(beyond, _)| beyond).filter(|_| group);
-                for target in beyond.chain(Some(next).filter(|_| !group)) {
-                    for kind in kinds {
-                        let (from, to) = (quoted(&node.tag), quoted(&self.nodes[*target].tag));
+            for edge in self.out(node) {
+                let beyond: Vec<usize> = match self.is_group(edge.to) {
+                    true => self.out(edge.to).map(|edge| edge.to).collect(),
+                    false => vec![edge.to],
+                };
+                for target in beyond {
+                    for kind in edge.kinds.iter() {
+                        let (from, to) = (quoted(self.tag_of(node)), quoted(self.tag_of(target)));
                         lines.push(format!("  {from} -> {to} [label=\"{}\"];", kind.name()));
                     }
                 }
@@ -392,12 +456,12 @@ impl Graph {
 
     /// The node that is checked before others run, of a state.
     pub fn check_of(&self, node: usize) -> Option<usize> {
-        self.by_tag.get(&check_tag(&self.nodes.get(node)?.tag)).copied()
+        self.nodes.get_index_of(&check_tag(self.tag_of(node)))
     }
 
     /// The node of a state itself, of its check too.
     pub fn state_of(&self, tag: &str) -> Option<usize> {
-        self.by_tag.get(tag).copied()
+        self.nodes.get_index_of(tag)
     }
 
     /// A circle of requisites, in words.
@@ -418,21 +482,22 @@ impl Graph {
             seen[start] = Seen::OnWay;
             while let Some((node, at, _)) = way.last_mut() {
                 let node = *node;
-                let Some((next, kinds)) = self.nodes[node].out.get(*at) else {
+                let Some(edge) = self.nodes[node].out.get(*at) else {
                     seen[node] = Seen::Done;
                     way.pop();
                     continue;
                 };
                 *at += 1;
-                let kind = kinds.first().copied().unwrap_or(Requisite::Require);
-                match seen[*next] {
+                let Edge { to: next, kinds, .. } = self.edges[*edge];
+                let kind = kinds.iter().next().unwrap_or(Requisite::Require);
+                match seen[next] {
                     Seen::Done => {}
                     Seen::No => {
-                        seen[*next] = Seen::OnWay;
-                        way.push((*next, 0, Some(kind)));
+                        seen[next] = Seen::OnWay;
+                        way.push((next, 0, Some(kind)));
                     }
                     Seen::OnWay => {
-                        let from = way.iter().position(|(node, ..)| node == next).unwrap_or(0);
+                        let from = way.iter().position(|(node, ..)| *node == next).unwrap_or(0);
                         return self.circle_text(&way[from..], kind, chunks);
                     }
                 }
@@ -442,14 +507,9 @@ impl Graph {
     }
 
     fn circle_text(&self, way: &[(usize, usize, Option<Requisite>)], last: Requisite, chunks: &[Map]) -> String {
-        let states: Vec<usize> =
-            way.iter().map(|(node, ..)| *node).filter(|node| !matches!(self.nodes[*node].kind, Kind::Group)).collect();
-        let mut kinds: Vec<Requisite> = way
-            .iter()
-            .skip(1)
-            .filter(|(node, ..)| !matches!(self.nodes[*node].kind, Kind::Group))
-            .filter_map(|(_, _, kind)| *kind)
-            .collect();
+        let states: Vec<usize> = way.iter().map(|(node, ..)| *node).filter(|node| !self.is_group(*node)).collect();
+        let mut kinds: Vec<Requisite> =
+            way.iter().skip(1).filter(|(node, ..)| !self.is_group(*node)).filter_map(|(_, _, kind)| *kind).collect();
         kinds.push(last);
         let shown: Vec<String> = (0..states.len())
             .map(|at| {
@@ -463,6 +523,54 @@ impl Graph {
             })
             .collect();
         format!("Recursive requisites were found: {}", shown.join(", "))
+    }
+}
+
+impl Names {
+    /// The states of a module, or all of them for `id`, by what they are called.
+    fn of(&mut self, module: &str, graph: &Graph, chunks: &[Map]) -> &HashMap<String, Vec<usize>> {
+        if !self.by_module.contains_key(module) {
+            let mut names = HashMap::new();
+            for (node, data) in graph.of_chunks.iter().zip(chunks) {
+                if module == "id" || text(data, "state") == module {
+                    put(&mut names, &text(data, "name"), *node);
+                    put(&mut names, &text(data, "__id__"), *node);
+                }
+            }
+            self.by_module.insert(module.to_owned(), names);
+        }
+        &self.by_module[module]
+    }
+
+    /// The states of each SLS and of those that include it.
+    fn by_sls(&mut self, graph: &Graph, chunks: &[Map]) -> &HashMap<String, Vec<usize>> {
+        self.by_sls.get_or_insert_with(|| {
+            let mut all = HashMap::new();
+            for (node, data) in graph.of_chunks.iter().zip(chunks) {
+                let included_from = data.at("__sls_included_from__").and_then(Value::as_list).unwrap_or_default();
+                for sls in data.at("__sls__").into_iter().chain(included_from) {
+                    put(&mut all, &sls.as_text(), *node);
+                }
+            }
+            all
+        })
+    }
+}
+
+/// The nodes of all that a pattern matches, in their order.
+fn matching(all: &HashMap<String, Vec<usize>>, pattern: &str) -> Vec<usize> {
+    let pattern = Pattern::new(pattern);
+    let matching = all.iter().filter(|(name, _)| pattern.matches(name));
+    let mut members: Vec<usize> = matching.flat_map(|(_, nodes)| nodes.iter().copied()).collect();
+    members.sort_unstable();
+    members.dedup();
+    members
+}
+
+fn put(names: &mut HashMap<String, Vec<usize>>, name: &str, node: usize) {
+    match names.get_mut(name) {
+        Some(nodes) => push_once(nodes, node),
+        None => drop(names.insert(name.to_owned(), vec![node])),
     }
 }
 
@@ -540,15 +648,15 @@ fn settle(chunk: &mut Map, cap: i64) -> f64 {
 struct Key {
     order: f64,
     own: f64,
+    /// Module, name and function, then the tag.
     label: String,
-    tag: String,
     node: usize,
 }
 
 impl Ord for Key {
     fn cmp(&self, other: &Key) -> std::cmp::Ordering {
         let by_order = self.order.total_cmp(&other.order).then(self.own.total_cmp(&other.own));
-        by_order.then_with(|| self.label.cmp(&other.label)).then_with(|| self.tag.cmp(&other.tag))
+        by_order.then_with(|| self.label.cmp(&other.label))
     }
 }
 

@@ -19,8 +19,18 @@ pub struct Low {
 
 impl Low {
     /// The chunks in their order, as `state.show_lowstate` shows them.
-    pub fn ordered(&self) -> Vec<Value> {
-        self.steps.iter().filter_map(|step| self.chunks.get(step.chunk)).map(|chunk| chunk.clone().into()).collect()
+    pub fn ordered(mut self) -> Vec<Value> {
+        let mut times = vec![0_u32; self.chunks.len()];
+        for step in &self.steps {
+            times[step.chunk] += 1;
+        }
+        let shown = |step: &Step| {
+            times[step.chunk] -= 1;
+            // What is checked before others run stands there twice.
+            let chunk = &mut self.chunks[step.chunk];
+            if times[step.chunk] == 0 { std::mem::take(chunk).into() } else { chunk.clone().into() }
+        };
+        self.steps.iter().map(shown).collect()
     }
 }
 
@@ -38,6 +48,7 @@ pub fn compile(high: Map, opts: &Map, grains: &Map) -> Result<Low, Vec<String>> 
 
 /// Puts chunks that somebody else made in order (`state.low` and packages of states).
 pub fn order(mut low: Low, opts: &Map) -> Result<Low, Vec<String>> {
+    low.graph = Graph::with_capacity(low.chunks.len());
     for at in 0..low.chunks.len() {
         reconcile_watch(&mut low.chunks[at]);
         low.graph.add(at, &low.chunks[at]);
@@ -58,19 +69,19 @@ pub fn order(mut low: Low, opts: &Map) -> Result<Low, Vec<String>> {
 
 /// The chunks of one ID.
 fn cut(id: &str, body: Map, grains: &Map, low: &mut Low) {
-    let mut marks = Map::new();
-    for mark in ["__sls__", "__env__", "__sls_included_from__"] {
-        if let Some(value) = body.at(mark) {
-            marks.insert(mark, value.clone());
-        }
-    }
+    const MARKS: [&str; 3] = ["__sls__", "__env__", "__sls_included_from__"];
+    let marks: Vec<(&str, Value)> = MARKS.into_iter().filter_map(|mark| Some((mark, body.at(mark)?.clone()))).collect();
     for (module, run) in body {
         let (Value::Str(module), Value::List(run)) = (module, run) else { continue };
         if module.starts_with("__") {
             continue;
         }
-        let mut chunk = Map::from_iter([("state", module.as_str()), ("name", id)]);
-        chunk.extend(marks.clone());
+        let mut chunk = Map::with_capacity(run.len() + marks.len() + 4);
+        chunk.insert("state", module);
+        chunk.insert("name", id);
+        for (mark, value) in &marks {
+            chunk.insert(*mark, value.clone());
+        }
         chunk.insert("__id__", id);
         let (mut function, mut names) = (None, Vec::new());
         for argument in run {
@@ -134,8 +145,8 @@ fn named(chunk: Map, names: Vec<Value>) -> Vec<Map> {
 
 /// Why `state.disable` keeps a chunk from running.
 fn disabled(chunk: &Map, grains: &Map) -> Option<String> {
-    let function = format!("{}.{}", chunk.str_at("state").unwrap_or_default(), chunk.str_at("fun").unwrap_or_default());
     let patterns = grains.at("state_runs_disabled")?.as_list()?;
+    let function = format!("{}.{}", chunk.str_at("state").unwrap_or_default(), chunk.str_at("fun").unwrap_or_default());
     let pattern = patterns.iter().filter_map(Value::as_str).find(|pattern| fnmatch(&function, pattern))?;
     Some(format!(
         "The state function \"{function}\" is currently disabled by \"{pattern}\", to re-enable, run state.enable \

@@ -295,26 +295,36 @@ fn declare(state: &mut Map, here: Here, errors: &mut Vec<String>) {
 /// `file.managed: [..]` becomes `file: [.., managed]`, behind the other keys; `twice` is told of a module that was
 /// declared before.
 pub fn lengthen(body: &mut Map, mut twice: impl FnMut(&str)) {
-    let keys: Vec<String> = body.keys().filter_map(Value::as_str).map(str::to_owned).collect();
-    let mut seen: Vec<String> = Vec::new();
-    for key in keys {
-        if key.starts_with('_') || !matches!(body.at(&key), Some(Value::List(_))) {
-            continue;
-        }
-        let Some((module, rest)) = key.split_once('.') else {
-            seen.push(key);
-            continue;
-        };
-        if seen.iter().any(|name| name == module) {
-            twice(module);
-            continue;
-        }
-        let function = rest.split('.').next().unwrap_or_default();
-        let mut run = body.remove(&key).unwrap_or_default();
-        append(&mut run, [function.into()]);
-        body.insert(module, run);
-        seen.push(module.to_owned());
+    let is_dotted = |(key, run): (&Value, &Value)| {
+        let dotted = key.as_str().is_some_and(|key| key.contains('.') && !key.starts_with('_'));
+        dotted && matches!(run, Value::List(_))
+    };
+    if !body.iter().any(is_dotted) {
+        return;
     }
+    let mut kept = Map::with_capacity(body.len() + 2);
+    let mut long: Vec<(String, Value)> = Vec::new();
+    for (key, mut run) in std::mem::take(body) {
+        match key {
+            Value::Str(key) if key.contains('.') && !key.starts_with('_') && matches!(run, Value::List(_)) => {
+                let mut parts = key.split('.');
+                let (module, function) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+                let declared = |there: &Value| matches!(there, Value::List(_));
+                if long.iter().any(|(name, _)| name == module) || kept.at(module).is_some_and(declared) {
+                    twice(module);
+                    kept.insert(key, run);
+                    continue;
+                }
+                append(&mut run, [function.into()]);
+                long.push((module.to_owned(), run));
+            }
+            key => drop(kept.insert(key, run)),
+        }
+    }
+    for (module, run) in long {
+        kept.insert(module, run);
+    }
+    *body = kept;
 }
 
 /// Takes `extend` out of an SLS: it is applied to the data of all.
@@ -357,6 +367,10 @@ fn merge_included(high: &mut Map, mut state: Map, errors: &mut Vec<String>) {
         if let Some(Value::List(items)) = state.remove(key) {
             append(high.entry_or(key, || Value::List(Vec::new())), items);
         }
+    }
+    if high.is_empty() {
+        *high = state;
+        return;
     }
     for (id, body) in state {
         if let Some(there) = high.at_value(&id).filter(|there| **there != body) {

@@ -45,6 +45,13 @@ impl Requisite {
         }
     }
 
+    /// The kind with this name.
+    pub fn named(name: &str) -> Option<Requisite> {
+        // Few names begin like one of theirs, and each chunk has a dozen.
+        let may_be = matches!(name.as_bytes().first(), Some(b'o' | b'p' | b'r' | b'w'));
+        Requisite::ALL.into_iter().find(|kind| may_be && kind.name() == name)
+    }
+
     /// The kind without `_any` and `_all`.
     pub fn base(self) -> Requisite {
         match self {
@@ -69,6 +76,34 @@ impl Requisite {
     }
 }
 
+/// A set of kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u16);
+
+impl Kinds {
+    pub fn add(&mut self, kind: Requisite) {
+        self.0 |= 1 << kind as u16;
+    }
+
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// In the order of [`Requisite::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Requisite> {
+        let all = if self.0 == 0 { &[][..] } else { &Requisite::ALL };
+        all.iter().copied().filter(move |kind| self.0 & (1 << *kind as u16) != 0)
+    }
+}
+
+impl FromIterator<Requisite> for Kinds {
+    fn from_iter<I: IntoIterator<Item = Requisite>>(kinds: I) -> Kinds {
+        let mut set = Kinds::default();
+        kinds.into_iter().for_each(|kind| set.add(kind));
+        set
+    }
+}
+
 /// Arguments that name other states: their value must be a list.
 pub const KEYWORDS: [&str; 13] = [
     "listen",
@@ -90,7 +125,8 @@ pub const KEYWORDS: [&str; 13] = [
 const IN_KEYWORDS: [&str; 6] = ["listen_in", "onchanges_in", "onfail_in", "prereq_in", "require_in", "watch_in"];
 
 /// Arguments for whoever runs the states.
-const RUNTIME: [&str; 22] = [
+const RUNTIME: [&str; 24] = [
+    "aggregate",
     "check_cmd",
     "cmd_opts_exclude",
     "creates",
@@ -101,6 +137,7 @@ const RUNTIME: [&str; 22] = [
     "onlyif",
     "order",
     "parallel",
+    "provider",
     "reload_grains",
     "reload_modules",
     "reload_pillar",

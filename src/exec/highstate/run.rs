@@ -1,5 +1,6 @@
 //! Runs low chunks: one after the other, each when its requisites allow it.
 
+mod aggregate;
 mod caller;
 mod checks;
 mod listen;
@@ -14,12 +15,14 @@ use super::graph::{Graph, Step, tag};
 use super::low::Low;
 use crate::exec::Ctx;
 use crate::exec::pillar::Asked;
-use crate::exec::states;
+use crate::exec::states::{self, HOOKS, Hooks};
 use crate::wire::value::{Map, Value};
+use aggregate::Groups;
 use caller::{Called, Purpose};
 use parallel::Beside;
 use pause::Verdict;
-use requisites::Status;
+use requisites::{Seen, Status};
+use std::collections::HashMap;
 use std::thread::Scope;
 use std::time::{Duration, SystemTime};
 use world::World;
@@ -40,6 +43,9 @@ pub struct Runner<'s, 'a> {
     /// What functions of one state leave for those of the next.
     scratch: Map,
     beside: Beside,
+    groups: Groups,
+    /// What became of the states of an SLS that others require.
+    groups_seen: HashMap<usize, Seen>,
     scope: &'s Scope<'s, 'a>,
 }
 
@@ -48,7 +54,7 @@ pub fn run(ctx: &Ctx, low: Low, asked: Asked) -> Map {
     let Low { chunks, graph, steps, disabled } = low;
     let world = World::new(ctx, asked);
     std::thread::scope(|scope| {
-        let mut runner = Runner::new(world, chunks, graph, scope);
+        let mut runner = Runner::new(world, chunks, graph, HOOKS, scope);
         let mut results = runner.disabled(disabled);
         if runner.steps(&steps) == Next::Go {
             runner.listen();
@@ -66,7 +72,7 @@ pub fn run_id(ctx: &Ctx, low: Low, asked: Asked, id: &str) -> Map {
         steps.into_iter().filter(|step| chunks[step.chunk].at("__id__").and_then(Value::as_str) == Some(id)).collect();
     let world = World::new(ctx, asked);
     std::thread::scope(|scope| {
-        let mut runner = Runner::new(world, chunks, graph, scope);
+        let mut runner = Runner::new(world, chunks, graph, HOOKS, scope);
         runner.steps(&wanted);
         runner.wait_for_all();
         runner.into_results()
@@ -80,7 +86,8 @@ pub fn run_single(ctx: &Ctx, chunk: Map) -> Map {
     let tag = tag(&chunk);
     let world = World::new(ctx, Asked::default());
     std::thread::scope(|scope| {
-        let mut runner = Runner::new(world, vec![chunk], graph, scope);
+        let mut runner = Runner::new(world, vec![chunk], graph, HOOKS, scope);
+        runner.prepare(0);
         let result = runner.call(0, &[]);
         Map::from_iter([(tag, result)])
     })
@@ -108,12 +115,20 @@ impl Next {
 }
 
 impl<'s, 'a> Runner<'s, 'a> {
-    fn new(world: World<'a>, chunks: Vec<Map>, graph: Graph, scope: &'s Scope<'s, 'a>) -> Runner<'s, 'a> {
+    fn new(
+        world: World<'a>,
+        chunks: Vec<Map>,
+        graph: Graph,
+        hooks: &'static [Hooks],
+        scope: &'s Scope<'s, 'a>,
+    ) -> Runner<'s, 'a> {
         let none = || chunks.iter().map(|_| None).collect();
         let (results, checked) = (none(), none());
         Runner {
             in_test: world.is_test(),
             beside: Beside::new(world.opts),
+            groups: Groups::new(hooks, &chunks, world.opts),
+            groups_seen: HashMap::new(),
             world,
             chunks,
             graph,
@@ -205,12 +220,11 @@ impl<'s, 'a> Runner<'s, 'a> {
         if waited != Next::Go {
             return waited;
         }
-        let (mut status, mut found) = self.status(node);
+        let mut status = self.status(node);
         if status == Status::Unmet {
-            for (_, needed) in self.graph.dependencies(node) {
-                let is_done =
-                    self.results[needed.chunk].is_some() || (self.is_check(needed.chunk) && self.is_checked(needed));
-                if is_done {
+            let needed: Vec<Step> = self.graph.dependencies(node).map(|(_, step)| step).collect();
+            for needed in needed {
+                if self.is_done(needed) {
                     continue;
                 }
                 match self.step(needed) {
@@ -223,11 +237,14 @@ impl<'s, 'a> Runner<'s, 'a> {
             if waited != Next::Go {
                 return waited;
             }
-            (status, found) = self.status(node);
+            status = self.status(node);
+        }
+        if matches!(status, Status::Met | Status::Change | Status::SkipWatch | Status::Unmet) {
+            self.prepare(chunk);
         }
         match status {
-            Status::Fail => self.failed_before(chunk, &found),
-            Status::Change if !is_check => self.call_watching(chunk, &found),
+            Status::Fail => self.failed_before(chunk, node),
+            Status::Change if !is_check => self.call_watching(chunk, node),
             Status::SkipWatch if !is_check => {
                 let mut result = self.call(chunk, &[]);
                 let comment = result.at("comment").map(Value::to_text).unwrap_or_default();
@@ -267,8 +284,9 @@ impl<'s, 'a> Runner<'s, 'a> {
         self.chunks[chunk].at("__prereq__").is_some_and(Value::truthy)
     }
 
-    fn is_checked(&self, step: Step) -> bool {
-        self.checked[step.chunk].is_some()
+    /// Whether a step has come to an end: a state that is to be checked now, with its check.
+    fn is_done(&self, step: Step) -> bool {
+        self.results[step.chunk].is_some() || (self.is_check(step.chunk) && self.checked[step.chunk].is_some())
     }
 
     /// The node whose requisites count: a check has its own.
@@ -308,6 +326,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         let purpose = if self.is_check(chunk) { Purpose::Check } else { Purpose::Run };
         let low = self.low(chunk);
         let Called { mut result, attempts } = caller::call(&self.world, &mut self.scratch, &low, changed, purpose);
+        self.world.take_written_grains(&mut self.scratch);
         match attempts {
             None => drop(result.insert("__run_num__", self.next_number())),
             Some(_) if purpose == Purpose::Check => drop(self.chunks[chunk].insert("__prereq__", false)),
@@ -329,13 +348,13 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    fn call_watching(&mut self, chunk: usize, found: &requisites::Found) {
+    fn call_watching(&mut self, chunk: usize, node: usize) {
         let result = self.call(chunk, &[]);
         let is = |name: &str| result.at(name).is_some_and(Value::truthy);
         if is("changes") || is("skip_watch") {
             return self.end(chunk, result);
         }
-        let changed = self.changed(found);
+        let changed = self.changed(node);
         let result = self.react(chunk, &changed);
         self.end(chunk, result);
     }
@@ -352,7 +371,7 @@ impl<'s, 'a> Runner<'s, 'a> {
     }
 
     /// What is told of a state whose requisites have failed.
-    fn failed_before(&mut self, chunk: usize, found: &requisites::Found) {
+    fn failed_before(&mut self, chunk: usize, node: usize) {
         if let Some(mut result) = self.checked[chunk].take() {
             // The check of this state itself: what it would have changed is not what has changed.
             result.insert("changes", Map::new());
@@ -360,7 +379,7 @@ impl<'s, 'a> Runner<'s, 'a> {
             self.name(chunk, &mut result);
             return self.end(chunk, result);
         }
-        let failed = self.failed(found);
+        let failed = self.failed(node);
         let comment = format!("One or more requisite failed: {}", failed.join(", "));
         self.skip(chunk, false, &comment);
     }

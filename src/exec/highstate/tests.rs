@@ -338,3 +338,40 @@ fn thousands_of_requisites_are_no_square() {
     let wanting: String = (0..count).map(|at| state(format!("w{at}"), "{require: [{sls: m}]}".to_owned())).collect();
     assert_eq!(steps(&(members + &wanting)), 2 * count);
 }
+
+#[test]
+fn a_state_has_the_umask_that_it_names() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("base")).unwrap();
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    let sls = format!(
+        "{}: {{file.managed: [{{contents: x}}, {{umask: '077'}}]}}\n'touch {}': {{cmd.run: [{{umask: 27}}]}}\n\
+         wrong: {{test.nop: [{{umask: 9}}]}}\n",
+        one.display(),
+        two.display()
+    );
+    fs::write(folder.path().join("base/main.sls"), sls).unwrap();
+    let ours = answer(&world(folder.path(), "{}"), "state.apply", Arguments::positional(["main"]));
+    let mode =
+        |path: &Path| std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions()) & 0o777;
+    assert_eq!((mode(&one), mode(&two)), (0o600, 0o640), "{ours}");
+    assert!(ours.to_json().contains("Invalid umask: 9"), "{ours}");
+}
+
+#[test]
+fn the_configuration_keeps_states_from_other_minions() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("base")).unwrap();
+    fs::write(folder.path().join("base/main.sls"), "a: {test.nop: []}\nb: {cmd.run: [{name: 'true'}]}\n").unwrap();
+    let called = |conditions: &str| {
+        let world = world(folder.path(), &format!("{{global_state_conditions: {conditions}}}"));
+        let ours = answer(&world, "state.apply", Arguments::positional(["main"]));
+        let results = ours.as_map().unwrap_or_else(|| panic!("{ours}")).values();
+        results.map(|result| result.at("result").and_then(Value::as_bool).is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(called("{test: 'G@os:Debian'}"), [true, true]);
+    assert_eq!(called("{test.nop: [other, m2]}"), [false, true]);
+    assert_eq!(called("{'*': [other, m1], cmd: m2}"), [true, true]);
+    assert_eq!(called("{'*': other, cmd: m1}"), [false, true]);
+    assert_eq!(called("{'*': other}"), [false, false]);
+}

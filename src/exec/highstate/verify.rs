@@ -18,13 +18,13 @@ pub fn high(high: &Map) -> Vec<String> {
                 "ID '{id}' in SLS '{sls}' is not formed as a string, but is type {kind}. It may need to be quoted."
             ));
         }
-        let id = id.to_text();
+        let id = id.as_text();
         let Value::Map(body) = body else {
             errors.push(format!("The type {id} in {} is not formatted as a dictionary", body.to_text()));
             continue;
         };
         for (state, run) in body.iter().filter(|(key, _)| !sheet::is_hidden(key)) {
-            State { id: &id, sls, name: &state.to_text() }.check(run, &mut errors);
+            State { id: &id, sls, name: &state.as_text() }.check(run, &mut errors);
         }
     }
     errors
@@ -85,7 +85,7 @@ impl State<'_> {
         let Some((key, value)) = first(argument) else {
             return;
         };
-        let key = key.to_text();
+        let key = key.as_text();
         if key == "names" && !matches!(value, Value::List(_)) {
             errors.push(format!("The 'names' argument in state '{id}' in SLS '{sls}' needs to be formed as a list"));
         }
@@ -119,7 +119,7 @@ impl State<'_> {
                 return;
             }
         };
-        let kind = kind.to_text();
+        let kind = kind.as_text();
         if let Some((module, _)) = kind.split_once('.') {
             errors.push(format!(
                 "Invalid requisite type '{kind}' in state '{id}', in SLS '{sls}'. Requisite types must not contain dots, \

@@ -1,5 +1,6 @@
 //! The only unsafe code of `exec`: what happens in a child between fork and exec, the handle that a worker is given by
-//! number, and the name of a function of libc that the standard library wants to find.
+//! number, a thread that has a umask of its own, and the name of a function of libc that the standard library wants to
+//! find.
 
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
@@ -33,6 +34,18 @@ unsafe extern "C" {
 #[cfg(target_env = "gnu")]
 #[used]
 static TAKE_FROM_LIBC: unsafe extern "C" fn() = posix_spawn_file_actions_addchdir_np;
+
+/// Does something with a umask that holds for it alone, and for the programs that it starts, whatever other threads do.
+pub fn with_umask<T: Send>(mask: u32, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    let masked = || {
+        // SAFETY: the thread shares no file handle table with others any less than before; it only gets its own umask,
+        // root and current folder, and ends with this function.
+        unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FS) }?;
+        rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask));
+        Ok(work())
+    };
+    std::thread::scope(|scope| scope.spawn(masked).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+}
 
 /// Makes the child give up our identity for its own.
 pub(super) fn become_user(command: &mut Command, identity: Identity) {

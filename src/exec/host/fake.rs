@@ -369,7 +369,7 @@ impl Host for Fake {
         match self.pages.iter().find(|(url, _)| *url == request.url) {
             Some((_, text)) => {
                 body.write_all(text.as_bytes())?;
-                Ok(web::Response { status: 200, headers: Vec::new() })
+                Ok(web::Response { status: 200, reason: "OK".to_owned(), headers: Vec::new() })
             }
             None => panic!("nobody scripted the page {}", request.url),
         }

@@ -176,9 +176,9 @@ fn settle(file: &fs::File, attributes: Attributes) -> io::Result<()> {
     Ok(())
 }
 
-/// Read from /proc: the system call that reads it also sets it, for all threads.
+/// Read from /proc: the system call that reads it also sets it, for all threads that share it with this one.
 fn current_umask() -> u32 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
     line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }

@@ -1,13 +1,15 @@
 //! What a function asks of a web server, and the client that does it on the real machine: `http` and `https`, with the
 //! certificates that the host trusts.
 
+use super::Choice;
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::Agent;
 use ureq::config::AutoHeaderValue;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 
 /// Where distributions keep the certificates that they trust.
 const BUNDLES: [&str; 6] = [
@@ -29,6 +31,12 @@ pub struct Request {
     pub body: Vec<u8>,
     /// Whether the server's certificate must be good.
     pub certificate: Certificates,
+    /// Who asks, where the server wants to know.
+    pub identity: Option<Identity>,
+    /// Who is asked in the server's place.
+    pub proxy: Option<Proxy>,
+    /// The body of an answer that is no success is wanted too.
+    pub keeps_failures: Choice,
     /// How long a connection may take, and how long the whole.
     pub connect_time: Duration,
     pub time: Duration,
@@ -45,10 +53,33 @@ pub enum Certificates {
     Unchecked,
 }
 
+/// A client's certificate and its key, in PEM files, which may be the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+/// A proxy, and who may use it: name and password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Proxy {
+    pub host: String,
+    pub port: u16,
+    pub user: Option<(String, String)>,
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
 /// What came before the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     pub status: u16,
+    /// What the status means, as it is usually called.
+    pub reason: String,
     /// Names in small letters.
     pub headers: Vec<(String, String)>,
 }
@@ -61,6 +92,9 @@ impl Request {
             headers: Vec::new(),
             body: Vec::new(),
             certificate: Certificates::OfHost,
+            identity: None,
+            proxy: None,
+            keeps_failures: Choice::No,
             connect_time: Duration::from_secs(20),
             time: Duration::from_secs(3600),
         }
@@ -77,18 +111,27 @@ impl Response {
     }
 }
 
-/// Asks, follows redirections, and writes the body as it comes if the answer is a success.
+/// Asks, follows redirections, and writes the body as it comes if the answer is a success or others are wanted too.
 pub(super) fn ask(request: &Request, body: &mut dyn Write) -> io::Result<Response> {
     let tls = TlsConfig::builder()
         .root_certs(roots(&request.certificate)?)
         .disable_verification(request.certificate == Certificates::Unchecked)
+        .client_cert(request.identity.as_ref().map(client).transpose()?)
         .build();
+    let proxy = request.proxy.as_ref().map(|proxy| {
+        let mut built = ureq::Proxy::builder(ureq::ProxyProtocol::Http).host(&proxy.host).port(proxy.port);
+        if let Some((name, password)) = &proxy.user {
+            built = built.username(name).password(password);
+        }
+        built.build().map_err(|error| error.into_io())
+    });
     let agent: Agent = Agent::config_builder()
         .tls_config(tls)
         .http_status_as_error(false)
         .allow_non_standard_methods(true)
         .accept_encoding(AutoHeaderValue::None)
         .user_agent(concat!("halite/", env!("CARGO_PKG_VERSION")))
+        .proxy(proxy.transpose()?)
         .timeout_connect(Some(request.connect_time))
         .timeout_global(Some(request.time))
         .build()
@@ -101,17 +144,25 @@ pub(super) fn ask(request: &Request, body: &mut dyn Write) -> io::Result<Respons
     let mut answer = agent.run(asked).map_err(|error| error.into_io())?;
     let response = Response {
         status: answer.status().as_u16(),
+        reason: answer.status().canonical_reason().unwrap_or_default().to_owned(),
         headers: answer
             .headers()
             .iter()
             .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
             .collect(),
     };
-    if response.is_success() {
+    if response.is_success() || request.keeps_failures == Choice::Yes {
         let mut from = answer.body_mut().as_reader();
         io::copy(&mut from, body)?;
     }
     Ok(response)
+}
+
+fn client(identity: &Identity) -> io::Result<ClientCert> {
+    let chain = certificates(&identity.certificate)?;
+    let named = |problem: &str| invalid(&format!("{problem} in {}", identity.key.display()));
+    let key = PrivateKey::from_pem(&fs::read(&identity.key)?).map_err(|_| named("there is no private key"))?;
+    Ok(ClientCert::new_with_certs(&chain, key))
 }
 
 fn roots(trusted: &Certificates) -> io::Result<RootCerts> {

@@ -1,26 +1,29 @@
 //! `file.*`: files, folders, links, and what is in them.
 
-mod attributes;
+pub(in crate::exec) mod attributes;
 pub mod backups;
 mod block;
 mod comment;
 mod content;
+pub(in crate::exec) mod difference;
 mod facts;
 mod find;
-mod hash;
+pub(in crate::exec) mod hash;
 mod line;
 mod make;
+pub(in crate::exec) mod manage;
+pub(in crate::exec) mod managed;
 mod names;
 mod node;
 mod open_files;
-mod owner;
+pub(in crate::exec) mod owner;
 mod patch;
 mod place;
 pub mod remove;
 mod replace;
 mod search;
 mod sed;
-mod source;
+pub(in crate::exec) mod source;
 #[cfg(test)]
 mod tests;
 
@@ -40,7 +43,10 @@ pub const MODULE: Module = Module {
         function::<names::Basename>("basename").inline(),
         function::<block::Blockreplace>("blockreplace"),
         function::<attributes::Chattr>("chattr"),
+        function::<managed::CheckFileMeta>("check_file_meta"),
         function::<hash::CheckHash>("check_hash"),
+        function::<managed::CheckManaged>("check_managed"),
+        function::<managed::CheckManagedChanges>("check_managed_changes"),
         function::<owner::CheckPerms>("check_perms"),
         function::<owner::Chgrp>("chgrp"),
         function::<owner::Chown>("chown"),
@@ -58,10 +64,11 @@ pub const MODULE: Module = Module {
         function::<facts::FileExists>("file_exists"),
         function::<find::Find>("find"),
         function::<node::GetDevmm>("get_devmm"),
-        function::<source::GetDiff>("get_diff"),
+        function::<difference::GetDiff>("get_diff"),
         function::<owner::GetGid>("get_gid"),
         function::<owner::GetGroup>("get_group"),
         function::<hash::GetHash>("get_hash"),
+        function::<managed::GetManaged>("get_managed"),
         function::<owner::GetMode>("get_mode"),
         function::<attributes::GetSelinuxContext>("get_selinux_context"),
         function::<hash::GetSourceSum>("get_source_sum"),
@@ -87,6 +94,7 @@ pub const MODULE: Module = Module {
         function::<facts::Lstat>("lstat"),
         function::<make::Makedirs>("makedirs"),
         function::<make::MakedirsPerms>("makedirs_perms"),
+        function::<manage::ManageFile>("manage_file"),
         function::<make::Mkdir>("mkdir"),
         function::<node::Mknod>("mknod"),
         function::<node::MknodBlkdev>("mknod_blkdev"),

@@ -3,7 +3,7 @@
 use super::{Function, Module, Run, function};
 use crate::exec::merge::{self, Lists};
 use crate::exec::pillar::{Asked, decrypted, gather};
-use crate::exec::{Ctx, Fault, Reply};
+use crate::exec::{Audience, Ctx, Fault, Reply};
 use crate::record;
 use crate::wire::record::{ArgumentError, Bound, Info, Keywords, Record, Rest};
 use crate::wire::value::{Map, Value};
@@ -47,8 +47,9 @@ record! {
         pillarenv: Option<String> = (),
         /// The environment of states.
         saltenv: Option<String> = (),
-        /// Taken, not used: values are never hidden from who asks for them.
-        unmask: Value = (),
+        /// Whether values are shown. If not given, people get `**********` in their place, unless the option
+        /// `pillar_mask_output` is off; templates and functions get the values.
+        unmask: Option<bool> = (),
     }
 }
 
@@ -57,6 +58,13 @@ const NOT_GIVEN: &str = "__unset__";
 
 impl Run for Get {
     fn run(self, ctx: &Ctx) -> Reply {
+        let mask = Mask::of(ctx, self.unmask);
+        self.find(ctx).map(|found| mask.put_on(found).into())
+    }
+}
+
+impl Get {
+    fn find(self, ctx: &Ctx) -> Result<Value, Fault> {
         let pillar = of(ctx, self.pillarenv, self.saltenv)?;
         let found = pillar.traverse(&self.key, &self.delimiter);
         let raises = ctx.opts.at("pillar_raise_on_missing").is_some_and(Value::truthy);
@@ -72,11 +80,11 @@ impl Run for Get {
                     if let Some(Value::Map(map)) = found {
                         merge::update(&mut all, map.clone(), lists);
                     }
-                    return Ok(all.into());
+                    return Ok(Value::Map(all));
                 }
                 (Value::List(mut all), None | Some(Value::List(_))) => {
                     merge::join(&mut all, found.and_then(Value::as_list).unwrap_or_default().to_vec());
-                    return Ok(Value::List(all).into());
+                    return Ok(Value::List(all));
                 }
                 (default, _) => {
                     let kind = default.type_name();
@@ -88,9 +96,42 @@ impl Run for Get {
             }
         }
         match found {
-            Some(found) => Ok(found.clone().into()),
+            Some(found) => Ok(found.clone()),
             None if raises && self.default.as_str() == Some(NOT_GIVEN) => Err(missing(&self.key)),
-            None => Ok(default.into()),
+            None => Ok(default),
+        }
+    }
+}
+
+/// What stands for a value of the pillar that is not shown.
+const HIDDEN: &str = "**********";
+
+/// Whether the values of an answer are hidden. Names, and values that are empty or false, are never.
+#[derive(Clone, Copy)]
+enum Mask {
+    On,
+    Off,
+}
+
+impl Mask {
+    /// As the call says, else as whoever gets the answer needs it.
+    fn of(ctx: &Ctx, unmask: Option<bool>) -> Mask {
+        let is_on = || ctx.opt("pillar_mask_output").is_none_or(Value::truthy);
+        match unmask {
+            Some(true) => Mask::Off,
+            Some(false) => Mask::On,
+            None if ctx.audience.get() == Audience::Person && is_on() => Mask::On,
+            None => Mask::Off,
+        }
+    }
+
+    fn put_on(self, value: Value) -> Value {
+        match value {
+            value if matches!(self, Mask::Off) => value,
+            Value::Map(map) => map.into_iter().map(|(key, value)| (key, self.put_on(value))).collect::<Map>().into(),
+            Value::List(items) => Value::list(items.into_iter().map(|item| self.put_on(item))),
+            value if value.truthy() => HIDDEN.into(),
+            empty => empty,
         }
     }
 }
@@ -131,8 +172,9 @@ record! {
         pillarenv: Option<String> = (),
         /// The environment of states.
         saltenv: Option<String> = (),
-        /// Taken, not used: values are never hidden from who asks for them.
-        unmask: Value = (),
+        /// Whether values are shown. If not given, people get `**********` in their place, unless the option
+        /// `pillar_mask_output` is off; templates and functions get the values.
+        unmask: Option<bool> = (),
     }
 }
 
@@ -154,7 +196,8 @@ impl Items {
 
 impl Run for Items {
     fn run(self, ctx: &Ctx) -> Reply {
-        self.collect(ctx).map(Into::into)
+        let mask = Mask::of(ctx, self.unmask);
+        self.collect(ctx).map(|items| mask.put_on(items.into()).into())
     }
 }
 
@@ -183,15 +226,17 @@ record! {
         pillarenv: Option<String> = (),
         /// The environment of states.
         saltenv: Option<String> = (),
-        /// Taken, not used: values are never hidden from who asks for them.
-        unmask: Value = (),
+        /// Whether values are shown. If not given, people get `**********` in their place, unless the option
+        /// `pillar_mask_output` is off; templates and functions get the values.
+        unmask: Option<bool> = (),
     }
 }
 
 impl Run for Item {
     fn run(self, ctx: &Ctx) -> Reply {
         let pillar = of(ctx, self.pillarenv, self.saltenv)?;
-        Ok(picked(&pillar, self.args.0, &self.delimiter, &self.default).into())
+        let items = picked(&pillar, self.args.0, &self.delimiter, &self.default);
+        Ok(Mask::of(ctx, self.unmask).put_on(items.into()).into())
     }
 }
 
@@ -203,17 +248,18 @@ record! {
     pub struct Raw {
         /// The key, without a path.
         key: Option<String> = (),
-        /// Taken, not used: values are never hidden from who asks for them.
-        unmask: Value = (),
+        /// Whether values are shown, or `**********` in their place.
+        unmask: bool = true,
     }
 }
 
 impl Run for Raw {
     fn run(self, ctx: &Ctx) -> Reply {
-        match self.key.filter(|key| !key.is_empty()) {
-            Some(key) => Ok(ctx.pillar.at(&key).cloned().unwrap_or_else(|| Map::new().into()).into()),
-            None => Ok(ctx.pillar.clone().into()),
-        }
+        let raw = match self.key.filter(|key| !key.is_empty()) {
+            Some(key) => ctx.pillar.at(&key).cloned().unwrap_or_else(|| Map::new().into()),
+            None => ctx.pillar.clone().into(),
+        };
+        Ok(Mask::of(ctx, Some(self.unmask)).put_on(raw).into())
     }
 }
 
@@ -226,7 +272,7 @@ record! {
         key: String,
         /// What stands between keys.
         delimiter: String = ":",
-        /// Taken, not used.
+        /// Taken, not used: names are never hidden.
         unmask: Value = (),
     }
 }
@@ -355,7 +401,7 @@ impl Run for FilterBy {
             arguments = arguments.with("base", base);
         }
         // The same choice as by grains, with the pillar in their place.
-        let inner = Ctx { grains, scratch: Default::default(), ..*ctx };
+        let inner = Ctx { grains, scratch: Default::default(), audience: ctx.audience.clone(), ..*ctx };
         inner.run("grains.filter_by", arguments).map(Into::into)
     }
 }
@@ -364,7 +410,6 @@ impl Run for FilterBy {
 mod tests {
     use super::*;
     use crate::exec::context::NoMaster;
-    use crate::exec::modules::call;
     use crate::exec::modules::tests::World;
     use crate::exec::renderers::yaml;
     use crate::wire::record::Arguments;
@@ -374,15 +419,43 @@ mod tests {
         World { pillar: yaml::load(pillar).unwrap().as_map().unwrap().clone(), ..World::new() }
     }
 
-    fn answer(fun: &str, arguments: &str) -> String {
+    fn answer_for(audience: Audience, fun: &str, arguments: &str) -> String {
         let given = yaml::load(arguments).unwrap();
         let keywords = given.as_map().cloned().unwrap_or_default();
         let positional = given.as_list().map(<[Value]>::to_vec).unwrap_or_default();
         let world = world();
-        match call(&world.ctx(&NoMaster), fun, Arguments { positional, keywords }) {
-            Ok(returned) => returned.value.repr(),
-            Err(fault) => fault.to_string(),
+        let answered = world.ctx(&NoMaster).run_for(audience, fun, Arguments { positional, keywords });
+        answered.map_or_else(|fault| fault.to_string(), |value| value.repr())
+    }
+
+    fn answer(fun: &str, arguments: &str) -> String {
+        answer_for(Audience::Function, fun, arguments)
+    }
+
+    #[test]
+    fn values_are_hidden_from_people_and_from_nobody_else() {
+        for (fun, arguments, shown) in [
+            (
+                "get",
+                "[app]",
+                "{'port': '**********', 'tags': ['**********', '**********'], 'sub': {'x': '**********'}}",
+            ),
+            ("get", "[none, given]", "'**********'"),
+            ("get", "[none, '']", "''"),
+            ("get", "{key: role, unmask: true}", "'web'"),
+            ("item", "[role]", "{'role': '**********'}"),
+            ("raw", "[role]", "'web'"),
+            ("raw", "{key: role, unmask: false}", "'**********'"),
+            ("keys", "[app]", "['port', 'tags', 'sub']"),
+        ] {
+            assert_eq!(answer_for(Audience::Person, &format!("pillar.{fun}"), arguments), shown, "{fun} {arguments}");
         }
+        assert_eq!(answer("pillar.get", "[role]"), "'web'");
+        assert_eq!(answer("pillar.get", "{key: role, unmask: false}"), "'**********'");
+        let mut world = world();
+        world.opts.insert("pillar_mask_output", false);
+        let answer = world.ctx(&NoMaster).run_for(Audience::Person, "pillar.get", Arguments::positional(["role"]));
+        assert_eq!(answer.unwrap(), "web".into());
     }
 
     #[test]

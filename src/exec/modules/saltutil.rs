@@ -1,5 +1,7 @@
 //! `saltutil.*`: the minion itself: its jobs, and what it should read again.
 
+mod update;
+
 use super::{Module, Run, function};
 use crate::exec::jobs::{Jobs, Running};
 use crate::exec::target::fnmatch::fnmatch;
@@ -28,6 +30,7 @@ pub const MODULE: Module = Module {
         function::<SignalJob>("signal_job"),
         function::<TermAllJobs>("term_all_jobs"),
         function::<TermJob>("term_job"),
+        function::<update::Update>("update"),
     ],
 };
 

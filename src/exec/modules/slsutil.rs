@@ -1,7 +1,6 @@
 //! `slsutil.*`: helpers for SLS files and templates.
 
 mod banner;
-mod configparser;
 mod merged;
 mod paths;
 mod renderer;

@@ -9,7 +9,7 @@
 //! use halite::wire::value::Map;
 //! let environment = Environment::new(Options::default(), &NoTemplates, &NoFunctions);
 //! let context = Map::from_iter([("names", vec!["a", "b"])]);
-//! let text = environment.render("hello.sls", "{% for n in names %}{{ n }}: {{ loop.index }}\n{% endfor %}", context);
+//! let text = environment.render("hello.sls", "{% for n in names %}{{ n }}: {{ loop.index }}\n{% endfor %}", &context);
 //! assert_eq!(text.unwrap(), "a: 1\nb: 2\n");
 //! ```
 
@@ -49,7 +49,7 @@ pub const RENDERER: Renderer = Renderer { name: "jinja", render };
 
 fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;
-    let out = rendering.environment.render(rendering.name, &text, rendering.context.clone());
+    let out = rendering.environment.render(rendering.name, &text, &rendering.context);
     out.map(Rendered::Text).map_err(RenderError::Template)
 }
 
@@ -60,6 +60,7 @@ const WORK_LIMIT: usize = 100_000_000;
 pub struct Environment<'e> {
     options: Options,
     globals: Map,
+    around: Vec<(&'static str, &'e Map)>,
     work_limit: usize,
     loader: &'e dyn Loader,
     functions: &'e dyn Functions,
@@ -81,7 +82,7 @@ pub struct Loaded {
 
 impl<'e> Environment<'e> {
     pub fn new(options: Options, loader: &'e dyn Loader, functions: &'e dyn Functions) -> Environment<'e> {
-        Environment { options, globals: Map::new(), work_limit: WORK_LIMIT, loader, functions }
+        Environment { options, globals: Map::new(), around: Vec::new(), work_limit: WORK_LIMIT, loader, functions }
     }
 
     /// Renderings end in an error after so many steps, in place of a hundred million.
@@ -96,9 +97,16 @@ impl<'e> Environment<'e> {
         self
     }
 
+    /// Maps that each template sees by a name, such as the pillar, unless the context has that name too. They are large,
+    /// so nobody copies them.
+    pub fn with_maps(mut self, maps: impl IntoIterator<Item = (&'static str, &'e Map)>) -> Environment<'e> {
+        self.around.extend(maps);
+        self
+    }
+
     /// Renders a text; `name` is what errors call it. In [`Dialect::Salt`] a `#jinja2:` line is obeyed, and a line end
     /// at the end of the text is kept.
-    pub fn render(&self, name: &str, text: &str, context: Map) -> Result<String, Box<TemplateError>> {
+    pub fn render(&self, name: &str, text: &str, context: &Map) -> Result<String, Box<TemplateError>> {
         if self.options.dialect == Dialect::Plain {
             return self.render_text(name, text, context);
         }
@@ -106,7 +114,7 @@ impl<'e> Environment<'e> {
         let stripped = options.take_header(text);
         let text = stripped.as_deref().unwrap_or(text);
         let kept = options.keep_trailing_newline;
-        let own = Environment { options, globals: self.globals.clone(), ..*self };
+        let own = Environment { options, globals: self.globals.clone(), around: self.around.clone(), ..*self };
         let mut out = own.render_text(name, text, context)?;
         if text.ends_with('\n') && !kept {
             out.push('\n');
@@ -114,14 +122,14 @@ impl<'e> Environment<'e> {
         Ok(out)
     }
 
-    fn render_text(&self, name: &str, text: &str, context: Map) -> Result<String, Box<TemplateError>> {
+    fn render_text(&self, name: &str, text: &str, context: &Map) -> Result<String, Box<TemplateError>> {
         let source = Rc::new(Source { name: name.to_owned(), path: name.to_owned(), text: text.to_owned() });
         let failed = |failure: Box<Failure>| Box::new(TemplateError::of(*failure, &source));
         let template = Rc::new(Template::compile(&self.options, source.clone()).map_err(failed)?);
         let mut interp = Interp::new(self, context, source.clone());
         let Err(failure) = interp.run(&template) else { return Ok(interp.out) };
         let mut error = failed(failure);
-        if let Some(Value::Map(pillar)) = interp.context_at("pillar").or_else(|| self.globals.at("pillar")) {
+        if let Some(pillar) = interp.map_at("pillar").or_else(|| self.globals.at("pillar")?.as_map()) {
             error.message = masked(std::mem::take(&mut error.message), pillar, &interp.sources());
         }
         Err(error)

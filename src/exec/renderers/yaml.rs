@@ -20,6 +20,7 @@ mod construct;
 mod dump;
 mod resolve;
 mod scalar;
+mod simple;
 
 use super::pipe::{RenderError, Rendered, Renderer, Rendering};
 use crate::wire::value::Value;
@@ -33,8 +34,7 @@ pub const RENDERER: Renderer = Renderer { name: "yaml", render };
 
 fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;
-    let built = compose::compose(&text).and_then(|graph| construct::construct(graph, Places::Dropped));
-    let (value, _, warnings) = built.map_err(|error| RenderError::Yaml(Box::new(error)))?;
+    let (value, warnings) = read(&text).map_err(|error| RenderError::Yaml(Box::new(error)))?;
     for warning in warnings {
         log::warn!("{}, as rendered, {warning}", rendering.name);
     }
@@ -49,7 +49,15 @@ pub const EXPANSION_LIMIT: usize = 64 << 20;
 
 /// Reads a text that holds one document; a text without any is null. A second document is an error.
 pub fn load(text: &str) -> Result<Value, YamlError> {
-    construct::construct(compose::compose(text)?, Places::Dropped).map(|(value, ..)| value)
+    read(text).map(|(value, _)| value)
+}
+
+/// The value of a text, and what may not be meant in it.
+fn read(text: &str) -> Result<(Value, Vec<Warning>), YamlError> {
+    if let Some(read) = simple::load(text) {
+        return Ok(read);
+    }
+    construct::construct(compose::compose(text)?, Places::Dropped).map(|(value, _, warnings)| (value, warnings))
 }
 
 /// Reads as [`load`] does, and says where each thing stood and what may not be meant.

@@ -47,6 +47,7 @@ impl Run for Cmd {
             call: &call,
             cancelled: &AtomicBool::new(false),
             scratch: Default::default(),
+            audience: Default::default(),
         };
         modules::call(&world, &self.fun, Arguments { positional: self.args.0, keywords: self.kwargs.0 })
     }

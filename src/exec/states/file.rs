@@ -10,7 +10,6 @@ mod clean;
 mod comment;
 mod copy;
 mod decode;
-pub mod difference;
 pub mod directory;
 mod edit;
 mod hardlink;
@@ -38,7 +37,7 @@ mod touch;
 
 use super::{Function, Module, Outcome, single, state};
 use crate::exec::host::{FileKind, Stat};
-use crate::exec::modules::file::in_python_words;
+use crate::exec::modules::file::{in_python_words, manage};
 use crate::exec::{Ctx, Fault, paths};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -153,29 +152,12 @@ fn keeps_backup(ctx: &Ctx, given: Option<&str>) -> bool {
     matches!(given, Some("minion" | "both"))
 }
 
-/// A text in an encoding, `errors` being what Python's `encode` takes.
+/// A text in an encoding; in UTF-8 where none is given.
 fn encoded(text: String, encoding: Option<&str>, errors: &str) -> Result<Vec<u8>, String> {
-    let Some(encoding) = encoding.filter(|encoding| !encoding.is_empty()) else { return Ok(text.into_bytes()) };
-    let most = match encoding.to_lowercase().replace('_', "-").as_str() {
-        "utf-8" | "utf8" => return Ok(text.into_bytes()),
-        "ascii" | "us-ascii" => 0x7f,
-        "latin-1" | "latin1" | "iso-8859-1" => 0xff,
-        _ => {
-            return Err(format!(
-                "the encoding '{encoding}' is not known to this version: it writes utf-8, latin-1 and ascii"
-            ));
-        }
-    };
-    let mut bytes = Vec::with_capacity(text.len());
-    for c in text.chars() {
-        match u8::try_from(u32::from(c)).ok().filter(|byte| u32::from(*byte) <= most) {
-            Some(byte) => bytes.push(byte),
-            None if errors == "ignore" => {}
-            None if errors == "replace" => bytes.push(b'?'),
-            None => return Err(format!("the encoding '{encoding}' has no character '{c}'")),
-        }
+    match encoding.filter(|encoding| !encoding.is_empty()) {
+        Some(encoding) => manage::encoded(&text, encoding, errors).map_err(|fault| fault.to_string()),
+        None => Ok(text.into_bytes()),
     }
-    Ok(bytes)
 }
 
 /// The user that a state means: the one that is given, else the one that the minion runs as.

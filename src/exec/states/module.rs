@@ -2,7 +2,7 @@
 
 use super::wait::Wait;
 use super::{Function, Look, Module, Outcome, Plan, State, failed, state};
-use crate::exec::{Ctx, Fault, modules};
+use crate::exec::{Audience, Ctx, Fault, modules};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords, Kind};
 use crate::wire::value::{Map, Value};
@@ -70,7 +70,7 @@ fn run_each(ctx: &Ctx, calls: Map) -> Outcome {
     for (key, given) in calls {
         let shown = key.to_text();
         let fun = shown.split(':').next().unwrap_or_default();
-        match ctx.run(fun, arguments(given)) {
+        match ctx.run_for(Audience::Person, fun, arguments(given)) {
             Ok(answer) if has_succeeded(&answer) => {
                 let comment = match &answer {
                     Value::Map(map) => map.at("comment").map_or("Success".to_owned(), Value::to_text),
@@ -158,7 +158,7 @@ fn one(name: String, mut given: Map, look: &Look) -> Plan {
 }
 
 fn run_one(ctx: &Ctx, name: &str, arguments: Arguments) -> Outcome {
-    match ctx.run(name, arguments) {
+    match ctx.run_for(Audience::Person, name, arguments) {
         Ok(answer) => {
             let succeeded = has_succeeded(&answer);
             Outcome::new(Some(succeeded), format!("Module function {name} executed"))

@@ -1,5 +1,6 @@
 //! `pkg.*`: packages.
 
+mod aggregate;
 mod downloaded;
 mod elsewhere;
 mod held;
@@ -11,11 +12,13 @@ mod version;
 mod wanted;
 mod watch;
 
-use super::{Function, Module, Outcome, ask, state};
+use super::{Function, Hooks, Module, Outcome, ask, state};
 use crate::exec::{Ctx, Fault};
 use crate::wire::value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "pkg", doc: "Packages of the host's distribution.", functions: FUNCTIONS };
+
+pub const HOOKS: Hooks = Hooks { module: "pkg", aggregate: Some(aggregate::aggregate), init: None };
 
 const FUNCTIONS: &[Function] = &[
     state::<downloaded::Downloaded>("downloaded"),

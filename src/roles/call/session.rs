@@ -4,7 +4,7 @@
 //! come for.
 
 use crate::exec::Fault;
-use crate::exec::context::Master;
+use crate::exec::context::{Master, PeerJob, PeerReturns};
 use crate::exec::fileserver::Files;
 use crate::exec::jobs::boot_id;
 use crate::exec::pillar;
@@ -15,6 +15,7 @@ use crate::roles::minion::channel::Channel;
 use crate::roles::minion::files::FileChannel;
 use crate::roles::minion::local::files::{Asked, MasterFiles, serve};
 use crate::roles::minion::local::{MinionAnswer, MinionAsk};
+use crate::roles::minion::peer;
 use crate::roles::minion::pillar::{from_master, pillar_ask};
 use crate::roles::minion::settings::Settings;
 use crate::roles::minion::start::{prepare, transport};
@@ -22,7 +23,7 @@ use crate::wire::handshake::Purpose;
 use crate::wire::message::{Answer, Ask, Event, Lasting, Return};
 use crate::wire::nng::Tcp;
 use crate::wire::seal;
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use smol::LocalExecutor;
 use smol::future::FutureExt;
@@ -88,6 +89,9 @@ impl Asked for &OwnSession {
     fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
         let (cachedir, patience) = (&self.settings.cachedir, self.patience);
         let answer = self.with_session(|channel, executor| async move {
+            if let MinionAsk::Peer(ask) = ask {
+                return Ok(peer::from_master(&channel, ask.clone(), patience).await);
+            }
             let transport = Rc::new(self.transport.clone());
             let files = FileChannel::new(&executor, channel, transport, cachedir, patience);
             Ok(serve(&files, ask.clone()).await)
@@ -120,6 +124,18 @@ impl Master for OwnSession {
             from_master(&channel, ask).or(late).await
         });
         answer.map_err(Fault::Execution)
+    }
+
+    fn publish(&self, job: &PeerJob) -> Result<Option<String>, Fault> {
+        peer::publish(&self, job)
+    }
+
+    fn peer_returns(&self, jid: &str, seen: usize) -> Result<PeerReturns, Fault> {
+        peer::returns(&self, jid, seen)
+    }
+
+    fn call_runner(&self, fun: &str, arg: &[Value], time: Duration) -> Result<Option<Value>, Fault> {
+        peer::call_runner(&self, fun, arg, time)
     }
 
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {

@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// Which process of a daemon this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Stage {
     Background,
     /// The child of a supervisor.
     Supervised,
+    /// A process that has executed another version of the program in its place.
+    Replaced,
 }
 
 /// Where a process comes from.
@@ -42,6 +44,7 @@ impl Origin {
         let stage = match marked {
             Some(("background", folder)) => Some((Stage::Background, folder)),
             Some(("supervised", folder)) => Some((Stage::Supervised, folder)),
+            Some(("replaced", folder)) => Some((Stage::Replaced, folder)),
             _ => None,
         };
         match stage {
@@ -59,12 +62,23 @@ impl Origin {
     }
 
     /// Executes this program again as a later stage; the other end of its socket is what it tells over.
-    pub fn spawn(&self, stage: Stage, program: &str, args: &[String]) -> io::Result<(std::process::Child, UnixStream)> {
+    pub fn spawn(&self, stage: Stage, program: &str, args: &[String]) -> io::Result<(Child, UnixStream)> {
+        // The running file, even when another version has taken its place on disk.
+        self.spawn_file(Path::new("/proc/self/exe"), stage, program, args)
+    }
+
+    /// The same, of another version of this program.
+    pub fn spawn_file(
+        &self,
+        file: &Path,
+        stage: Stage,
+        program: &str,
+        args: &[String],
+    ) -> io::Result<(Child, UnixStream)> {
         let (ours, theirs) = UnixStream::pair()?;
         let name = if stage == Stage::Background { "background" } else { "supervised" };
-        // The running file, even when another version has taken its place on disk.
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0(program).arg(format!("{MARK}{name}:{}", self.folder.display())).args(args);
+        let mut command = Command::new(file);
+        command.arg0(program).arg(self.mark(name)).args(args);
         command.stdin(OwnedFd::from(theirs));
         if stage == Stage::Background {
             command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -75,10 +89,20 @@ impl Origin {
         Ok((command.spawn()?, ours))
     }
 
+    /// Executes a file in the place of this process, which keeps its number. Returns only if that fails.
+    pub fn replace(&self, file: &Path, program: &str, args: &[String]) -> io::Error {
+        Command::new(file).arg0(program).arg(self.mark("replaced")).args(args).exec()
+    }
+
+    fn mark(&self, stage: &str) -> String {
+        format!("{MARK}{stage}:{}", self.folder.display())
+    }
+
     /// How this process tells of its start, and the socket by which it hears of its parent's end.
     pub fn report(&self, program: &'static str) -> io::Result<(Report, Option<UnixStream>)> {
         match self.stage {
             Stage::First => Ok((Report::Console(program), None)),
+            Stage::Replaced => Ok((Report::Told, None)),
             Stage::Background => Ok((Report::Parent(from_stdin()?), None)),
             Stage::Supervised => {
                 let socket = from_stdin()?;
@@ -158,6 +182,23 @@ impl Report {
     }
 }
 
+/// How a child says later that all is well with it.
+pub struct ToParent(UnixStream);
+
+impl ToParent {
+    pub fn new(socket: UnixStream) -> ToParent {
+        ToParent(socket)
+    }
+
+    /// There is a session with a master.
+    pub fn connected(&mut self) {
+        // A parent that has gone does not care.
+        let _ = self.0.write_all(&[CONNECTED]);
+    }
+}
+
+const CONNECTED: u8 = 1;
+
 /// What a parent hears of its child's start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
@@ -189,6 +230,12 @@ impl Heard {
     }
 }
 
+/// Waits for the word of a child that was started; false if it ends without it.
+pub fn hears_connected(socket: &mut UnixStream) -> bool {
+    let mut word = [0];
+    matches!(socket.read(&mut word), Ok(1)) && word == [CONNECTED]
+}
+
 /// Takes the socket that is our standard input, and leaves nothing in its place.
 fn from_stdin() -> io::Result<UnixStream> {
     let handle = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
@@ -214,6 +261,8 @@ mod tests {
         assert_eq!((origin.stage, rest), (Stage::Supervised, &args[1..]));
         assert_eq!(origin.path(Path::new("conf")), Path::new("/home/me/conf"));
         assert_eq!(origin.path(Path::new("/etc/salt")), Path::new("/etc/salt"));
+        let replaced = strings(&["--halite-stage=replaced:/", "-d"]);
+        assert_eq!(Origin::read(&replaced).0.stage, Stage::Replaced);
         for args in [strings(&["-d", "--halite-stage=background:/"]), strings(&["--halite-stage=other:/"]), vec![]] {
             let (origin, rest) = Origin::read(&args);
             assert_eq!((origin.stage, rest), (Stage::First, args.as_slice()));
@@ -232,5 +281,15 @@ mod tests {
         let failed = Heard::Failed { code: 78, message: "no such thing".to_owned() };
         assert_eq!(heard(|report, failure| report.failed(failure)), failed);
         assert_eq!(heard(|_, _| {}), Heard::Nothing);
+    }
+
+    #[test]
+    fn a_child_says_when_it_has_a_session() {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        Report::Parent(theirs.try_clone().unwrap()).started();
+        ToParent::new(theirs).connected();
+        assert_eq!(Heard::read(&mut ours), Heard::Started);
+        assert!(hears_connected(&mut ours));
+        assert!(!hears_connected(&mut ours), "it is gone");
     }
 }

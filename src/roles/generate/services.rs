@@ -15,3 +15,8 @@ const FILES: [(&str, &str); 6] = [
 pub fn all() -> Vec<Made> {
     FILES.iter().map(|(path, text)| Made { path: (*path).to_owned(), text: (*text).to_owned() }).collect()
 }
+
+/// One of them; empty where there is none of this path.
+pub fn text(path: &str) -> &'static str {
+    FILES.iter().find(|(of, _)| *of == path).map_or("", |(_, text)| text)
+}

@@ -138,7 +138,7 @@ impl Caller<'_> {
 
 /// An entry is a pattern of functions, or a map from a target to such patterns. A target counts when it is written as
 /// the caller's target is, or when the caller's is a list of ids that all match it.
-fn entry_allows(entry: &Value, function: &str, publish: &Publish) -> bool {
+pub(super) fn entry_allows(entry: &Value, function: &str, publish: &Publish) -> bool {
     match entry {
         Value::Str(pattern) => full_match(pattern, function),
         Value::Map(targets) => targets.iter().any(|(target, functions)| {
@@ -175,7 +175,7 @@ fn target_covers(allowed: &str, publish: &Publish) -> bool {
 }
 
 /// Patterns are Python's regular expressions that match all of the text.
-fn full_match(pattern: &str, text: &str) -> bool {
+pub(super) fn full_match(pattern: &str, text: &str) -> bool {
     pattern == text || Regex::new(pattern).is_ok_and(|pattern| matches!(pattern.full_match(text), Ok(Some(_))))
 }
 

@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS halite_started (jid TEXT NOT NULL, id TEXT NOT NULL, 
 CREATE TABLE IF NOT EXISTS halite_kept (bank TEXT NOT NULL, key TEXT NOT NULL, data TEXT NOT NULL,
   PRIMARY KEY (bank, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS halite_minions (id TEXT PRIMARY KEY, boot TEXT, grains TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS halite_environments (id TEXT PRIMARY KEY, saltenv TEXT, pillarenv TEXT) WITHOUT ROWID;
 ";
 
 /// What went wrong with the database, with its file.
@@ -58,6 +59,13 @@ impl std::error::Error for DatabaseError {}
 
 fn io(error: std::io::Error) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+/// The environments that a minion's configuration names for its states and its pillar.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environments {
+    pub saltenv: Option<String>,
+    pub pillarenv: Option<String>,
 }
 
 /// Where the database of a master is.
@@ -99,6 +107,10 @@ enum Write {
     Grains {
         id: String,
         grains: Map,
+    },
+    Environments {
+        id: String,
+        environments: Environments,
     },
     Event {
         tag: String,
@@ -215,6 +227,10 @@ impl Database {
 
     pub fn save_grains(&self, id: String, grains: Map) {
         self.order_quietly(Write::Grains { id, grains });
+    }
+
+    pub fn save_environments(&self, id: String, environments: Environments) {
+        self.order_quietly(Write::Environments { id, environments });
     }
 
     pub fn save_event(&self, tag: String, data: Map, master: String) {
@@ -397,6 +413,10 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
                 "INSERT INTO halite_minions (id, grains) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET grains = ?2";
             connection.prepare_cached(sql)?.execute(params![id, Value::Map(grains.clone()).to_json()]).map(drop)
         }
+        Write::Environments { id, environments: Environments { saltenv, pillarenv } } => {
+            let sql = "INSERT OR REPLACE INTO halite_environments VALUES (?, ?, ?)";
+            connection.prepare_cached(sql)?.execute(params![id, saltenv, pillarenv]).map(drop)
+        }
         Write::Event { tag, data, master } => {
             let sql = "INSERT INTO salt_events (tag, data, master_id) VALUES (?, ?, ?)";
             connection.prepare_cached(sql)?.execute(params![tag, Value::Map(data.clone()).to_json(), master]).map(drop)
@@ -408,7 +428,10 @@ fn write(connection: &Connection, write: &Write) -> rusqlite::Result<()> {
             connection.execute("DELETE FROM halite_started WHERE jid < ?", [before])?;
             connection.execute("DELETE FROM halite_ends WHERE jid < ?", [before]).map(drop)
         }
-        Write::ForgetMinion { id } => connection.execute("DELETE FROM halite_minions WHERE id = ?", [id]).map(drop),
+        Write::ForgetMinion { id } => {
+            connection.execute("DELETE FROM halite_environments WHERE id = ?", [id])?;
+            connection.execute("DELETE FROM halite_minions WHERE id = ?", [id]).map(drop)
+        }
         Write::Keep { bank, key, data } => {
             let sql = "INSERT OR REPLACE INTO halite_kept VALUES (?, ?, ?)";
             connection.execute(sql, params![bank, key, data.to_json()]).map(drop)
@@ -602,6 +625,19 @@ impl Archive {
             let rows = statement.query_map([], |row| {
                 let grains: Option<String> = row.get(2)?;
                 Ok((row.get(0)?, row.get(1)?, grains.map_or_else(Map::new, |text| map_of(&text))))
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    /// The environments of those minions that have some of their own.
+    pub fn environments(&self) -> Result<Vec<(String, Environments)>, DatabaseError> {
+        let read = || -> rusqlite::Result<Vec<(String, Environments)>> {
+            let mut statement =
+                self.connection.prepare_cached("SELECT id, saltenv, pillarenv FROM halite_environments")?;
+            let rows = statement.query_map([], |row| {
+                Ok((row.get(0)?, Environments { saltenv: row.get(1)?, pillarenv: row.get(2)? }))
             })?;
             rows.collect()
         };

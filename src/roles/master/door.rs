@@ -79,6 +79,7 @@ impl Master {
             Ok(Ask::File(ask)) => return self.serve_file(sid, number, ask).await,
             Ok(Ask::Pillar(ask)) => self.serve_pillar(sid, *ask).await?,
             Ok(Ask::PillarPart { digest, offset }) => self.serve_pillar_part(sid, digest.0, offset),
+            Ok(Ask::Peer(ask)) => self.serve_peer(sid, ask).await?,
             Err(malformed) => Answer::Refused(malformed.to_string()),
         };
         // A session that ended meanwhile gets no answer.

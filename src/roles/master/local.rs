@@ -173,7 +173,7 @@ impl Master {
 
     /// What has happened to a job from step `seen` on: as soon as there is anything, or what there is after `time`.
     /// Nothing for a job that is not known any more.
-    async fn steps(&self, jid: &str, seen: usize, time: Duration) -> Option<Steps> {
+    pub(super) async fn steps(&self, jid: &str, seen: usize, time: Duration) -> Option<Steps> {
         let news = async {
             loop {
                 let changed = self.jobs.borrow_mut().changed(jid)?;

@@ -4,6 +4,7 @@
 //! at for each question, but once for all that ask at the same time. Nothing of a pillar is logged.
 
 use super::Master;
+use super::database::Environments;
 use super::jobs::Id;
 use crate::exec::Fault;
 use crate::exec::host::Machine;
@@ -92,6 +93,9 @@ impl Master {
     /// Answers a minion's question for its pillar. Nothing: its session has ended meanwhile.
     pub(super) async fn serve_pillar(self: &Rc<Self>, sid: SessionId, ask: PillarAsk) -> Option<Answer> {
         let id = self.seats.borrow().at(sid)?.id.clone();
+        if ask.lasting == Lasting::Kept {
+            self.note_environments(&id, &ask);
+        }
         let pillar = self.pillar_of(&id, ask).await;
         self.seats.borrow().at(sid)?;
         Some(Answer::Pillar(Part::of(&pillar.bytes, pillar.digest, 0)))
@@ -110,19 +114,29 @@ impl Master {
 
     /// Compiles the pillars that targets ask for of minions that have not asked for theirs since this master started.
     pub(super) async fn fill_pillars(self: &Rc<Self>) {
-        let missing: Vec<(Id, Map)> = {
+        let missing: Vec<(Id, Map, Environments)> = {
             let (accepted, minions) = (self.accepted.borrow(), self.minions.borrow());
             let of = |id: &Id| minions.get(id).filter(|known| known.pillars.own.is_none() && !known.grains.is_empty());
-            accepted.keys().filter_map(|id| Some((id.clone(), of(id)?.grains.clone()))).collect()
+            let asked = |id: &Id| of(id).map(|known| (id.clone(), known.grains.clone(), known.environments.clone()));
+            accepted.keys().filter_map(asked).collect()
         };
-        let compile = |(id, grains): (Id, Map)| {
+        let compile = |(id, grains, Environments { saltenv, pillarenv }): (Id, Map, Environments)| {
             let master = self.clone();
-            let ask = PillarAsk { grains, lasting: Lasting::Kept, ..PillarAsk::default() };
+            let ask = PillarAsk { grains, saltenv, pillarenv, lasting: Lasting::Kept, ..PillarAsk::default() };
             self.executor.spawn(async move { drop(master.pillar_of(&id, ask).await) })
         };
         let tasks: Vec<_> = missing.into_iter().map(compile).collect();
         for task in tasks {
             task.await;
+        }
+    }
+
+    /// Remembers for which environments a minion has its pillar: after a start of the master targets mean the same one.
+    fn note_environments(&self, id: &Id, ask: &PillarAsk) {
+        let asked = Environments { saltenv: ask.saltenv.clone(), pillarenv: ask.pillarenv.clone() };
+        if let Some(known) = self.minions.borrow_mut().get_mut(id).filter(|known| known.environments != asked) {
+            known.environments = asked.clone();
+            self.database.save_environments(id.to_string(), asked);
         }
     }
 

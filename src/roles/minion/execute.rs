@@ -7,7 +7,6 @@ use crate::exec::{Call, Ctx, Fault, Reply, Returned};
 use crate::wire::message::{Job, Return};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
-use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
@@ -113,7 +112,8 @@ pub fn reply(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Reply
         opts: world.opts,
         call: &call,
         cancelled: world.cancelled,
-        scratch: RefCell::default(),
+        scratch: Default::default(),
+        audience: Default::default(),
     };
     let reply = catch_unwind(AssertUnwindSafe(|| modules::call_published(&ctx, arguments)));
     reply.unwrap_or_else(|panic| Err(Fault::Internal(format!("a fault in '{fun}': {}", panic_text(&panic)))))

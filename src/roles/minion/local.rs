@@ -4,16 +4,17 @@
 pub mod files;
 
 use super::Minion;
+use super::peer;
 use super::pillar::collected;
 use crate::exec::Fault;
-use crate::exec::context::Master;
+use crate::exec::context::{Master, PeerJob, PeerReturns};
 use crate::exec::fileserver::Files;
 use crate::exec::pillar;
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::link::{Link, LinkError, Local, Peer, PipeId, Service};
-use crate::wire::message::{Event, FileAnswer, FileAsk, Part, PillarAsk};
+use crate::wire::message::{Event, FileAnswer, FileAsk, Part, PeerAnswer, PeerAsk, PillarAsk};
 use crate::wire::nng::Connection;
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use files::{Asked, MasterFiles};
 use serde::{Deserialize, Serialize};
 use smol::channel::{Receiver, Sender, bounded};
@@ -54,6 +55,8 @@ pub enum MinionAsk {
     Pillar(Box<PillarAsk>),
     /// More of a pillar that was too long for one message.
     PillarPart { digest: Bytes<32>, offset: u64 },
+    /// Something that other minions or the master are to do.
+    Peer(PeerAsk),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -66,6 +69,7 @@ pub enum MinionAnswer {
     Missing,
     /// A pillar, or a part of one.
     Pillar(Part),
+    Peer(PeerAnswer),
 }
 
 /// The service behind `minion.ipc`.
@@ -210,6 +214,18 @@ impl Master for MinionSocket {
 
     fn pillar(&self, grains: &Map, asked: &pillar::Asked) -> Result<Map, Fault> {
         collected(&self, grains, asked)
+    }
+
+    fn publish(&self, job: &PeerJob) -> Result<Option<String>, Fault> {
+        peer::publish(&self, job)
+    }
+
+    fn peer_returns(&self, jid: &str, seen: usize) -> Result<PeerReturns, Fault> {
+        peer::returns(&self, jid, seen)
+    }
+
+    fn call_runner(&self, fun: &str, arg: &[Value], time: Duration) -> Result<Option<Value>, Fault> {
+        peer::call_runner(&self, fun, arg, time)
     }
 
     fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {

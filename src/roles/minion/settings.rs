@@ -41,9 +41,20 @@ pub struct Settings {
     pub purpose: Purpose,
     /// How long the master may say nothing before a request for a file fails.
     pub file_patience: Duration,
+    /// Who starts it again when it ends.
+    pub keeper: Keeper,
     /// All options, defaults filled in.
     pub opts: Arc<Map>,
     pub grains: Arc<Map>,
+}
+
+/// Who starts a minion again when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// A process of the same program, which can try another version of it.
+    Supervisor,
+    /// Nobody that this minion knows of.
+    Nobody,
 }
 
 /// Where a master is.

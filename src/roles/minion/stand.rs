@@ -108,7 +108,7 @@ impl Minion {
                     log::error!("the master refuses this minion's request: {why}");
                     Timer::after(Duration::from_secs(5)).await;
                 }
-                Ok(Answer::Done | Answer::File(_) | Answer::Pillar(_)) | Err(_) => {
+                Ok(Answer::Done | Answer::File(_) | Answer::Pillar(_) | Answer::Peer(_)) | Err(_) => {
                     Timer::after(Duration::from_millis(100)).await;
                 }
             }

@@ -2,25 +2,29 @@
 
 use super::Minion;
 use super::channel::spread;
-use super::settings::{Place, Settings};
+use super::settings::{Keeper, Place, Settings};
 use super::supervisor::supervise;
 use crate::exec::grains;
 use crate::exec::host::Machine;
 use crate::roles::cli::Exit;
 use crate::roles::cli::salt_daemon::MINION;
 use crate::roles::config::{Config, MinionOptions, Role};
-use crate::roles::daemon::launch::Stage;
+use crate::roles::daemon::launch::{Stage, ToParent};
+use crate::roles::daemon::pages::let_go_of_code;
 use crate::roles::daemon::{self, End, Failure, Life, Start};
 use crate::wire::handshake::Purpose;
 use crate::wire::nng::{Family, Keepalive, Tcp};
 use crate::wire::seal;
 use crate::wire::value::{Map, Value};
+use smol::Timer;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a connection may take: a name is resolved anew for the next one.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
+/// How long after its first session a minion has told what it has to tell.
+const SETTLED: Duration = Duration::from_secs(3);
 
 pub fn run(args: &[String]) -> u8 {
     daemon::run(&MINION, Role::Minion, args, serve)
@@ -39,15 +43,32 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
         return supervise(start, life, longest);
     }
     check_master_type(&config, &options)?;
-    let settings = prepare(&config, &options, grains::collect(&Machine, &config.opts));
+    let mut settings = prepare(&config, &options, grains::collect(&Machine, &config.opts));
+    let keeper = life.parent();
+    if keeper.is_some() {
+        settings.keeper = Keeper::Supervisor;
+    }
     let transport = Rc::new(transport(&options));
     let end = daemon::serve(life, |executor| {
         let running = Minion::start(executor, settings, transport)?;
+        executor.spawn(settle(running.minion.clone(), keeper)).detach();
         let restart = running.minion.restart_asked();
         Ok((running, restart))
     });
     log::info!("the minion stops");
     end
+}
+
+/// Once the start is over: the supervisor hears that there is a session, and memory is spared. A minion that waits is in
+/// little of the program, and a start runs through much of it.
+async fn settle(minion: Rc<Minion>, keeper: Option<ToParent>) {
+    minion.connected().await;
+    if let Some(mut keeper) = keeper {
+        keeper.connected();
+    }
+    Timer::after(SETTLED).await;
+    drop(minion);
+    let_go_of_code();
 }
 
 /// What the parts of a minion need of its configuration.
@@ -82,6 +103,7 @@ pub fn prepare(config: &Config, options: &MinionOptions, grains: Map) -> Setting
         auth_timeout: options.auth_timeout.max(Duration::from_secs(1)),
         reauth_delay: set("random_reauth_delay").then_some(options.random_reauth_delay),
         purpose: Purpose::Jobs,
+        keeper: Keeper::Nobody,
         file_patience: Duration::from_secs(number("request_channel_timeout", 60))
             * u32::try_from(number("request_channel_tries", 3)).unwrap_or(1),
         opts: Arc::new(config.opts.clone()),

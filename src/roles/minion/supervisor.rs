@@ -3,7 +3,11 @@
 //! It holds the pid file, has no thread of NNG and no session, and does nothing but wait. What it is told by signal it
 //! passes on to its child alone: the workers of running jobs have sessions of their own and outlive both.
 
+mod trial;
+
 use super::channel::spread;
+use crate::exec::host::Machine;
+use crate::exec::update::Update;
 use crate::roles::cli::Exit;
 use crate::roles::daemon::launch::{Heard, Stage};
 use crate::roles::daemon::pages::let_go_of_code;
@@ -16,6 +20,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
+use trial::Verdict;
 
 /// How long a minion may take to end before it is killed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,6 +31,8 @@ const AFTER_CRASH: Duration = Duration::from_secs(60);
 pub fn supervise(start: &Start, life: &mut Life, longest: Duration) -> Result<End, Failure> {
     smol::block_on(async {
         let mut ear = Ear::open(None).map_err(|message| Failure::new(Exit::Failed, message))?;
+        // Known now: another file may have its name later.
+        let installed = Update::of_this_program().ok();
         let mut first = true;
         loop {
             let ended = match run_one(start, life, &mut ear, first).await {
@@ -37,6 +44,16 @@ pub fn supervise(start: &Start, life: &mut Life, longest: Duration) -> Result<En
                 }
             };
             first = false;
+            if let Some((update, patience)) = ordered(&ended, installed.as_ref()) {
+                match trial::of(start, update, patience, &mut ear).await {
+                    Verdict::Taken => return Ok(End::Replaced(update.program().to_owned())),
+                    Verdict::PutBack => continue,
+                    Verdict::Stopped => {
+                        life.stopping();
+                        return Ok(End::Stopped);
+                    }
+                }
+            }
             let pause = match Next::after(ended, longest) {
                 Next::End => return Ok(End::Stopped),
                 Next::Again(pause) => pause,
@@ -48,6 +65,15 @@ pub fn supervise(start: &Start, life: &mut Life, longest: Duration) -> Result<En
             }
         }
     })
+}
+
+/// The candidate that is to be tried, if the child ended for that.
+fn ordered<'a>(ended: &Ended, installed: Option<&'a Update>) -> Option<(&'a Update, Duration)> {
+    let Ended::By(status) = ended else {
+        return None;
+    };
+    let update = installed.filter(|_| status.code() == Some(RESTART.into()))?;
+    update.ordered(&Machine).map(|patience| (update, patience))
 }
 
 /// How a child ended.
@@ -122,7 +148,10 @@ async fn run_one(start: &Start, life: &mut Life, ear: &mut Ear, first: bool) -> 
             return Err(Failure::new(Exit::Internal, message));
         }
         Some(Heard::Nothing) => {}
-        None => return stop(child, life).await,
+        None => {
+            life.stopping();
+            return stop(child).await;
+        }
     }
     let exit = exited(&child).map_err(failed)?;
     let_go_of_code();
@@ -141,14 +170,16 @@ async fn run_one(start: &Start, life: &mut Life, ear: &mut Ear, first: bool) -> 
                 pass_on(&child, Signal::HUP);
                 life.reload();
             }
-            Some(_) => return stop(child, life).await,
+            Some(_) => {
+                life.stopping();
+                return stop(child).await;
+            }
         }
     }
 }
 
 /// Tells the child to end, and sees to it that it does.
-async fn stop(mut child: Child, life: &Life) -> Result<Ended, Failure> {
-    life.stopping();
+async fn stop(mut child: Child) -> Result<Ended, Failure> {
     pass_on(&child, Signal::TERM);
     let failed = |error: std::io::Error| Failure::new(Exit::Internal, format!("the minion is not seen: {error}"));
     let exit = exited(&child).map_err(failed)?;

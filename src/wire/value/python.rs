@@ -1,6 +1,7 @@
 //! How Python prints a value: Salt shows `str()` and `repr()` of its data in many places.
 
 use super::Value;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 impl Value {
@@ -9,6 +10,14 @@ impl Value {
         match self {
             Value::Str(text) => text.clone(),
             other => other.repr(),
+        }
+    }
+
+    /// The same as [`to_text`](Value::to_text), without a copy of what is text.
+    pub fn as_text(&self) -> Cow<'_, str> {
+        match self {
+            Value::Str(text) => Cow::Borrowed(text),
+            other => Cow::Owned(other.to_text()),
         }
     }
 

@@ -9,7 +9,7 @@ use super::world::World;
 use super::{clock, milliseconds};
 use crate::exec::Ctx;
 use crate::exec::fault::Fault;
-use crate::exec::host::ReadOnly;
+use crate::exec::host::{ReadOnly, with_umask};
 use crate::exec::states::{self, Function, Look, Outcome, Plan};
 use crate::wire::record::{Arguments, Kind};
 use crate::wire::value::{Map, Value};
@@ -40,13 +40,42 @@ pub enum Purpose {
 
 /// Calls a state in a world. `changed` is what it watches and what has changed.
 pub fn call(world: &World, scratch: &mut Map, low: &Map, changed: &[String], purpose: Purpose) -> Called {
-    let view = ReadOnly(world.host);
+    let mut calls = || {
+        let view = ReadOnly(world.host);
+        let ctx = world.ctx(world.host);
+        ctx.scratch.replace(std::mem::take(scratch));
+        let caller = Caller { ctx, looking: world.ctx(&view), in_test: world.is_test() };
+        let called = caller.call(low, changed, purpose);
+        *scratch = caller.ctx.scratch.into_inner();
+        called
+    };
+    match low.at("umask").and_then(|mask| octal(mask).ok()) {
+        Some(mask) => with_umask(mask, calls).unwrap_or_else(|error| broken_off(low, &error.to_string())),
+        None => calls(),
+    }
+}
+
+/// What becomes of a state that cannot be called.
+fn broken_off(low: &Map, why: &str) -> Called {
+    let outcome = Outcome::new(Some(false), format!("The umask of this state could not be set: {why}"));
+    Called { result: shown(low, outcome), attempts: None }
+}
+
+/// Does something else in a world, with what the states of its run leave for each other.
+pub fn within<T>(world: &World, scratch: &mut Map, work: impl FnOnce(&Ctx) -> T) -> T {
     let ctx = world.ctx(world.host);
     ctx.scratch.replace(std::mem::take(scratch));
-    let caller = Caller { ctx, looking: world.ctx(&view), in_test: world.is_test() };
-    let called = caller.call(low, changed, purpose);
-    *scratch = caller.ctx.scratch.into_inner();
-    called
+    let done = work(&ctx);
+    *scratch = ctx.scratch.into_inner();
+    done
+}
+
+/// The `umask` of a state.
+fn octal(mask: &Value) -> Result<u32, String> {
+    let text = mask.to_text();
+    let digits = text.strip_prefix("0o").unwrap_or(&text);
+    let mask = u32::from_str_radix(digits, 8).ok().filter(|mask| *mask <= 0o7777);
+    mask.ok_or_else(|| format!("Invalid umask: {text}"))
 }
 
 impl Caller<'_> {
@@ -136,6 +165,10 @@ impl Caller<'_> {
 
     /// Has the state plan, and does what it plans unless this is a test.
     fn planned(&self, low: &Map, function: &Function, changed: &[String], purpose: Purpose) -> Map {
+        if !self.is_allowed(low.str_at("state").unwrap_or_default(), &full_name(low)) {
+            log::info!("Failed to meet global state conditions. State '{}' not called.", full_name(low));
+            return shown(low, Outcome::new(None, "Failed to meet global state conditions. State not called."));
+        }
         let saltenv = low.at("saltenv").or_else(|| low.at("__env__")).and_then(Value::as_str).unwrap_or("base");
         let look = Look { ctx: &self.looking, low, saltenv, changed };
         let plan = slots::filled(&self.ctx, arguments(low, function)).and_then(|arguments| {
@@ -207,6 +240,7 @@ pub fn verified(low: &Map) -> (Option<&'static Function>, Vec<String>) {
         let kind = name.type_name();
         errors.push(format!("ID '{}' {place}is not formed as a string, but is a {kind}", name.to_text()));
     }
+    errors.extend(low.at("umask").and_then(|mask| octal(mask).err()));
     if !errors.is_empty() {
         return (None, errors);
     }

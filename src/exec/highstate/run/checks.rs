@@ -72,6 +72,30 @@ impl Caller<'_> {
         }
     }
 
+    /// Whether the option `global_state_conditions` lets a state run: one of the targets of those that name it must be
+    /// this minion.
+    pub(super) fn is_allowed(&self, module: &str, full: &str) -> bool {
+        let all = self.ctx.opt("global_state_conditions").and_then(Value::as_map);
+        let named = all
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| name.as_str().is_some_and(|name| ["*", module, full].contains(&name)));
+        let targets = named.flat_map(|(_, targets)| match targets {
+            Value::List(targets) => targets.as_slice(),
+            Value::Str(_) => std::slice::from_ref(targets),
+            _ => &[],
+        });
+        let mut targets = targets.peekable();
+        let is_me = |target: &Value| match self.ctx.run("match.compound", Arguments::positional([target.clone()])) {
+            Ok(answer) => answer.truthy(),
+            Err(fault) => {
+                log::error!("global_state_conditions: {}: {fault}", target.to_text());
+                false
+            }
+        };
+        targets.peek().is_none() || targets.any(is_me)
+    }
+
     /// What `check_cmd` says of a state that has run: whether it has succeeded, and why.
     pub(super) fn check_cmd(&self, wanted: &Value) -> (bool, &'static str) {
         let single = [wanted.clone()];

@@ -2,7 +2,7 @@
 
 use super::caller::{self, Purpose};
 use super::world::World;
-use super::{Next, Runner, Step};
+use super::{Next, Runner};
 use crate::exec::Fault;
 use crate::wire::value::{Map, Value};
 use std::collections::{HashSet, VecDeque};
@@ -32,8 +32,8 @@ impl Beside {
         Beside { open: HashSet::new(), waiting: VecDeque::new(), running: 0, most: most.unwrap_or(0), tells, hears }
     }
 
-    pub fn is_open(&self, chunk: usize) -> bool {
-        self.open.contains(&chunk)
+    pub fn is_idle(&self) -> bool {
+        self.open.is_empty()
     }
 
     fn has_room(&self) -> bool {
@@ -111,8 +111,7 @@ impl<'s, 'a> Runner<'s, 'a> {
     /// Waits for those that a step needs; a step that is itself parallel is put off in their place.
     pub(super) fn wait_for_needed(&mut self, node: usize, chunk: usize) -> Next {
         while !self.beside.open.is_empty() {
-            let needed = self.graph.dependencies(node);
-            if !needed.iter().any(|(_, step): &(_, Step)| self.beside.is_open(step.chunk)) {
+            if !self.beside.open.iter().any(|open| self.graph.depends_on(node, *open)) {
                 return Next::Go;
             }
             if self.is_parallel(chunk) {

@@ -1,6 +1,6 @@
 //! What the requisites of a state allow, given what became of those that it names.
 
-use super::super::graph::Step;
+use super::super::graph::{Need, Step};
 use super::super::requisite::Requisite;
 use super::Runner;
 use crate::wire::value::{Map, Value};
@@ -26,12 +26,9 @@ pub enum Status {
     Change,
 }
 
-/// The requisites of a state, by kind.
-pub type Found = Vec<(Requisite, Vec<Step>)>;
-
 /// What was seen of requisites.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+pub struct Seen {
     unmet: bool,
     fail: bool,
     skip_req: bool,
@@ -45,53 +42,50 @@ struct Seen {
 }
 
 impl Runner<'_, '_> {
-    pub(super) fn status(&self, node: usize) -> (Status, Found) {
-        let mut found: Found = Vec::new();
-        for (kind, step) in self.graph.dependencies(node) {
+    pub(super) fn status(&mut self, node: usize) -> Status {
+        let mut found: Vec<(Requisite, Seen)> = Vec::new();
+        let needs: Vec<(Requisite, Need)> = self.graph.needs(node).collect();
+        for (kind, need) in needs {
+            let seen = match need {
+                Need::One(step) => self.seen_of(kind, step),
+                Need::All(group) => self.seen_of_all(kind, group),
+            };
             match found.iter_mut().find(|(other, _)| *other == kind) {
-                Some((_, steps)) => steps.push(step),
-                None => found.push((kind, vec![step])),
+                Some((_, all)) => *all = all.and(seen),
+                None => found.push((kind, seen)),
             }
         }
-        let all = found.iter().map(|(kind, steps)| self.seen(*kind, steps)).fold(Seen::default(), Seen::and);
-        (all.status(), found)
+        found.into_iter().map(|(kind, seen)| seen.weighed(kind)).fold(Seen::default(), Seen::and).status()
     }
 
-    fn result_for(&self, kind: Requisite, step: &Step) -> Option<&Map> {
+    fn seen_of(&self, kind: Requisite, step: Step) -> Seen {
         let results = if kind.base() == Requisite::Prereq { &self.checked } else { &self.results };
-        results.get(step.chunk)?.as_ref()
-    }
-
-    /// What was seen of the requisites of one kind.
-    fn seen(&self, kind: Requisite, steps: &[Step]) -> Seen {
         let mut seen = Seen::default();
-        for step in steps {
-            match self.result_for(kind, step) {
-                Some(result) => seen.add(kind.base(), result),
-                None => seen.unmet = true,
-            }
-        }
-        if kind.is_any() {
-            if seen.met || seen.change {
-                seen.fail = false;
-            }
-            if seen.onchanges_met {
-                (seen.onchanges, seen.fail) = (false, false);
-            }
-            if seen.onfail && seen.met {
-                seen.onfail = false;
-            }
-        }
-        if kind == Requisite::OnfailAll && seen.onfail {
-            seen.met = false;
+        match results.get(step.chunk).and_then(Option::as_ref) {
+            Some(result) => seen.add(kind.base(), result),
+            None => seen.unmet = true,
         }
         seen
     }
 
-    /// `SLS.ID` of the requisites that have failed.
-    pub(super) fn failed(&self, found: &Found) -> Vec<String> {
+    /// What was seen of the states of an SLS. Many states may want the same one, so it is looked at once, when all of it
+    /// has run.
+    fn seen_of_all(&mut self, kind: Requisite, group: usize) -> Seen {
+        if let Some(seen) = self.groups_seen.get(&group) {
+            return *seen;
+        }
+        let members = self.graph.members(group);
+        let seen = members.map(|step| self.seen_of(kind, step)).fold(Seen::default(), Seen::and);
+        if !seen.unmet && self.beside.is_idle() {
+            self.groups_seen.insert(group, seen);
+        }
+        seen
+    }
+
+    /// `SLS.ID` of the requisites of a node that have failed.
+    pub(super) fn failed(&self, node: usize) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for step in found.iter().flat_map(|(_, steps)| steps) {
+        for (_, step) in self.graph.dependencies(node) {
             let result = self.checked[step.chunk].as_ref().or(self.results[step.chunk].as_ref());
             if result.is_some_and(|result| result.at("result") == Some(&Value::Bool(false))) {
                 let text = |name: &str| self.chunks[step.chunk].at(name).map(Value::to_text).unwrap_or_default();
@@ -105,14 +99,14 @@ impl Runner<'_, '_> {
     }
 
     /// `module: ID` of the watched states that have changed.
-    pub(super) fn changed(&self, found: &Found) -> Vec<String> {
-        let watched = found.iter().filter(|(kind, _)| *kind == Requisite::Watch).flat_map(|(_, steps)| steps);
-        let has_changed = |step: &&Step| {
+    pub(super) fn changed(&self, node: usize) -> Vec<String> {
+        let watched = self.graph.dependencies(node).filter(|(kind, _)| *kind == Requisite::Watch).map(|(_, step)| step);
+        let has_changed = |step: &Step| {
             let result = self.results[step.chunk].as_ref();
             result.is_some_and(|result| result.at("changes").is_some_and(Value::truthy))
         };
         let text = |step: &Step, name: &str| self.chunks[step.chunk].at(name).map(Value::to_text).unwrap_or_default();
-        watched.filter(has_changed).map(|step| format!("{}: {}", text(step, "state"), text(step, "__id__"))).collect()
+        watched.filter(has_changed).map(|step| format!("{}: {}", text(&step, "state"), text(&step, "__id__"))).collect()
     }
 }
 
@@ -133,6 +127,25 @@ impl Seen {
             (Requisite::Prereq, _) => self.pre = true,
             _ => self.met |= result.at("__state_ran__").is_none_or(Value::truthy),
         }
+    }
+
+    /// What it comes to for requisites of one kind: of some, one is enough.
+    fn weighed(mut self, kind: Requisite) -> Seen {
+        if kind.is_any() {
+            if self.met || self.change {
+                self.fail = false;
+            }
+            if self.onchanges_met {
+                (self.onchanges, self.fail) = (false, false);
+            }
+            if self.onfail && self.met {
+                self.onfail = false;
+            }
+        }
+        if kind == Requisite::OnfailAll && self.onfail {
+            self.met = false;
+        }
+        self
     }
 
     fn and(self, other: Seen) -> Seen {

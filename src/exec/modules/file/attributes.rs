@@ -83,6 +83,21 @@ impl Run for Chattr {
     }
 }
 
+/// Whether lsattr(1) shows other attributes than a file should have; nothing without lsattr(1).
+pub(super) fn differ(ctx: &Ctx, name: &str, wanted: &str) -> Result<bool, Fault> {
+    let Some(listed) = listed(ctx, name)? else { return Ok(false) };
+    let had: BTreeSet<char> = listed
+        .at(name)
+        .and_then(Value::as_list)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Value::as_str)
+        .flat_map(str::chars)
+        .collect();
+    let wished: BTreeSet<char> = wanted.chars().chain(had.contains(&'e').then_some('e')).collect();
+    Ok(had != wished)
+}
+
 /// Makes the attributes of a file those that it should have.
 pub(super) fn enforce(ctx: &Ctx, name: &str, wanted: &str, checked: &mut Checked) -> Result<(), Fault> {
     if paths::is_folder(ctx.host, name) || paths::is_link(ctx.host, name) {
@@ -172,32 +187,126 @@ record! {
 
 impl Run for SetSelinuxContext {
     fn run(self, ctx: &Ctx) -> Reply {
-        let parts = [("-u", &self.user), ("-r", &self.role), ("-t", &self.r#type), ("-l", &self.range)];
-        let parts: Vec<(&str, &String)> = parts
-            .iter()
-            .filter_map(|(flag, part)| Some((*flag, part.as_ref().filter(|part| !part.is_empty())?)))
-            .collect();
-        if parts.is_empty() {
+        let wish = SelinuxContext { user: self.user, role: self.role, kind: self.r#type, range: self.range };
+        if wish.is_empty() {
             return Ok(false.into());
         }
-        if self.persist {
+        Ok(wish.set(ctx, &self.path, self.persist)?.map_or(false.into(), Value::from).into())
+    }
+}
+
+/// What SELinux should know of a file; nothing: as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::exec) struct SelinuxContext {
+    pub user: Option<String>,
+    pub role: Option<String>,
+    pub kind: Option<String>,
+    pub range: Option<String>,
+}
+
+impl SelinuxContext {
+    fn parts(&self) -> [(&'static str, Option<&str>); 4] {
+        [
+            ("user", self.user.as_deref()),
+            ("role", self.role.as_deref()),
+            ("type", self.kind.as_deref()),
+            ("range", self.range.as_deref()),
+        ]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.parts().iter().all(|(_, part)| part.is_none_or(str::is_empty))
+    }
+
+    /// What of it a file does not have: the part's name, what it is and what it should be. Nothing where SELinux knows no
+    /// context of the file.
+    pub fn differences(&self, ctx: &Ctx, path: &str) -> Result<Option<Vec<Differing>>, Fault> {
+        let context = context(ctx, path)?;
+        // The range may have colons in it.
+        let now: Vec<&str> = context.splitn(4, ':').collect();
+        let ([user, role, kind, range], true) = (now.as_slice(), !context.contains(' ')) else { return Ok(None) };
+        let pairs = self.parts().into_iter().zip([user, role, kind, range]);
+        let differing = pairs.filter_map(|((part, wished), now)| {
+            let wished = wished.filter(|wished| !wished.is_empty() && wished != now)?;
+            Some(Differing { part, now: (*now).to_owned(), wished: wished.to_owned() })
+        });
+        Ok(Some(differing.collect()))
+    }
+
+    /// Sets it and tells what it is then; nothing where it could not be set.
+    fn set(&self, ctx: &Ctx, path: &str, persist: bool) -> Result<Option<String>, Fault> {
+        let given = |part: &'_ Option<String>| part.clone().filter(|part| !part.is_empty());
+        if persist {
             let mut program = Program::new(["semanage", "fcontext", "--add"]);
-            for (flag, part) in [("--type", &self.r#type), ("--seuser", &self.user), ("--range", &self.range)] {
-                if let Some(part) = part {
-                    program = program.args([flag, part]);
+            for (flag, part) in [("--type", &self.kind), ("--seuser", &self.user), ("--range", &self.range)] {
+                if let Some(part) = given(part) {
+                    program = program.args([flag.to_owned(), part]);
                 }
             }
-            program.arg(&self.path).run(ctx)?.expect_success("Problem setting fcontext")?;
+            program.arg(path).run(ctx)?.expect_success("Problem setting fcontext")?;
         }
         let mut program = Program::new(["chcon"]);
-        for (flag, part) in parts {
-            program = program.args([flag, part]);
+        for (flag, part) in [("-u", &self.user), ("-r", &self.role), ("-t", &self.kind), ("-l", &self.range)] {
+            if let Some(part) = given(part) {
+                program = program.args([flag.to_owned(), part]);
+            }
         }
-        match program.arg(&self.path).run(ctx)?.is_success() {
-            true => Ok(context(ctx, &self.path)?.into()),
-            false => Ok(false.into()),
+        match program.arg(path).run(ctx)?.is_success() {
+            true => context(ctx, path).map(Some),
+            false => Ok(None),
         }
     }
+
+    /// Makes the context of a file what it should be, for now and for the policy.
+    pub(super) fn enforce(&self, ctx: &Ctx, path: &str, checked: &mut Checked) -> Result<(), Fault> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let Some(differing) = self.differences(ctx, path)? else {
+            checked.failures.push("Failed to get selinux attributes".to_owned());
+            return Ok(());
+        };
+        if differing.is_empty() {
+            return Ok(());
+        }
+        let list = |of: fn(&Differing) -> &str| {
+            let parts = differing.iter().map(|one| format!("{}: {}", capitalized(one.part), of(one)));
+            parts.collect::<Vec<_>>().join(" ")
+        };
+        let change = [("Old", list(|one| &one.now)), ("New", list(|one| &one.wished))];
+        checked.changes.insert("selinux", Map::from_iter(change));
+        if is_test(ctx) {
+            checked.notes = vec![format!("File {path} selinux context to be updated")];
+            return Ok(());
+        }
+        let wished = |part: &str| differing.iter().find(|one| one.part == part).map(|one| one.wished.clone());
+        let wish =
+            SelinuxContext { user: wished("user"), role: wished("role"), kind: wished("type"), range: wished("range") };
+        match wish.set(ctx, path, true)? {
+            None => checked.failures.push("Failed to set selinux attributes".to_owned()),
+            Some(_) => {
+                checked.notes.push(format!("The file {path} is set to be changed"));
+                for one in wish.differences(ctx, path)?.unwrap_or_default() {
+                    checked.failures.push(format!("Unable to update se{} context", one.part));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A part of a context that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::exec) struct Differing {
+    /// `user`, `role`, `type` or `range`.
+    pub part: &'static str,
+    pub now: String,
+    pub wished: String,
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
 }
 
 record! {

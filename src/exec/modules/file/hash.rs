@@ -194,7 +194,7 @@ record! {
         saltenv: String = "base",
         /// Whether the certificate of a web server is checked.
         verify_ssl: bool = true,
-        /// Signatures of the list: refused, this version does not check them.
+        /// A signature of the list: refused, this version has no module gpg to check it with.
         source_hash_sig: Value = (),
         /// Keys that may have signed it.
         signed_by_any: Value = (),
@@ -214,15 +214,70 @@ const SCHEMES: [&str; 8] = ["salt", "file", "http", "https", "ftp", "s3", "swift
 
 impl Run for GetSourceSum {
     fn run(self, ctx: &Ctx) -> Reply {
-        if self.source_hash_sig.truthy() {
-            return Err(Fault::execution("this version does not check signatures: leave out source_hash_sig"));
+        let said = Said {
+            hash: self.source_hash.as_deref(),
+            listed: self.source_hash_name.as_deref(),
+            is_signed: self.source_hash_sig.truthy(),
+            unchecked: !self.verify_ssl,
+        };
+        Ok(said.sum(ctx, &self.file_name, &self.source, &self.saltenv)?.shown().into())
+    }
+}
+
+/// A digest with its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::exec) struct Sum {
+    pub kind: HashType,
+    pub digest: String,
+}
+
+impl Sum {
+    pub fn shown(&self) -> Map {
+        Map::from_iter([("hash_type", self.kind.name()), ("hsum", &self.digest)])
+    }
+
+    /// As a caller gives it; nothing for a map without a digest.
+    pub fn given(map: &Map) -> Result<Option<Sum>, Fault> {
+        let Some(digest) = map.at("hsum").map(|digest| digest.to_text().to_lowercase()) else { return Ok(None) };
+        let kind = match map.str_at("hash_type") {
+            Some(name) => HashType::named(name),
+            None => HashType::of_length(digest.len()),
+        };
+        let kind = kind.ok_or_else(|| Fault::invocation("source_sum: its hash_type is not a kind of digest"))?;
+        Ok(Some(Sum { kind, digest }))
+    }
+
+    /// Of a file of this host.
+    pub fn of(host: &dyn Host, path: &str, kind: HashType) -> Result<Sum, Fault> {
+        Ok(Sum { kind, digest: of_file(host, path, kind.name())? })
+    }
+}
+
+/// What `source_hash` and its companions say of a file that comes from elsewhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::exec) struct Said<'a> {
+    /// A digest, `KIND=DIGEST`, or the path or address of a list of digests.
+    pub hash: Option<&'a str>,
+    /// The name that the file has in the list.
+    pub listed: Option<&'a str>,
+    /// A signature of the list is asked for.
+    pub is_signed: bool,
+    /// The certificate of the list's server is not checked.
+    pub unchecked: bool,
+}
+
+impl Said<'_> {
+    /// The digest that `file`, which comes from `source`, has to have.
+    pub fn sum(&self, ctx: &Ctx, file: &str, source: &str, saltenv: &str) -> Result<Sum, Fault> {
+        if self.is_signed {
+            return Err(Fault::execution(NO_SIGNATURES));
         }
-        let Some(given) = &self.source_hash else { return Err(invalid("None")) };
+        let Some(given) = self.hash else { return Err(invalid("None")) };
         let place = match scheme(given) {
-            _ if given.starts_with('/') => Some(given.clone()),
+            _ if given.starts_with('/') => Some(given.to_owned()),
             kind if SCHEMES.contains(&kind.as_str()) => {
-                let wanted = Wanted { unchecked: !self.verify_ssl, ..Wanted::default() };
-                let kept = FileClient::new(ctx).cache_file(given, &self.saltenv, &wanted)?;
+                let wanted = Wanted { unchecked: self.unchecked, ..Wanted::default() };
+                let kept = FileClient::new(ctx).cache_file(given, saltenv, &wanted)?;
                 let missing = || Fault::execution(format!("Source hash file {} not found", redacted(given)));
                 Some(kept.ok_or_else(missing)?)
             }
@@ -231,17 +286,19 @@ impl Run for GetSourceSum {
         };
         let (kind, digest) = match place {
             Some(path) => {
-                let bytes = std::fs::read(&path).map_err(|error| super::refused(&path, &error))?;
-                let names =
-                    Names { listed: self.source_hash_name.as_deref(), file: &self.file_name, source: &self.source };
+                let bytes = ctx.host.read(Path::new(&path)).map_err(|error| super::refused(&path, &error))?;
+                let names = Names { listed: self.listed, file, source };
                 extract(&String::from_utf8_lossy(&bytes), None, &names)?.ok_or_else(|| invalid(given))?
             }
             None => plain(given)?,
         };
-        let shown = [("hash_type", Value::from(kind.name())), ("hsum", digest.to_lowercase().into())];
-        Ok(Map::from_iter(shown).into())
+        Ok(Sum { kind, digest: digest.to_lowercase() })
     }
 }
+
+/// What is said where a signature is to be checked: Salt does that with its module gpg.
+pub(super) const NO_SIGNATURES: &str = "Signature verification requires the gpg module, which could not be found. This \
+                                        version has none: leave the signature out";
 
 fn plain(given: &str) -> Result<(HashType, String), Fault> {
     let Some((kind, digest)) = given.split_once('=').map(|(kind, digest)| (kind.trim(), digest.trim())) else {

@@ -42,7 +42,7 @@ pub(super) fn make(ctx: &Ctx, path: &str, user: &Value, group: &Value, mode: &Va
     }
     ctx.host.make_folder(Path::new(path), 0o777).map_err(|error| refused(path, &error))?;
     let mode = if mode.truthy() { normalized(mode) } else { None };
-    Wanted { user: user.clone(), group: group.clone(), mode }.enforce(ctx, path, false)?;
+    Wanted { user: user.clone(), group: group.clone(), mode, ..Wanted::default() }.enforce(ctx, path, false)?;
     Ok(())
 }
 
@@ -65,16 +65,27 @@ record! {
 impl Run for Makedirs {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = paths::expand_user(ctx.host, &self.path);
-        let folder = paths::normal(&paths::folder_of(&path));
-        if paths::is_folder(ctx.host, &folder) {
-            return Ok(format!("Directory '{folder}' already exists").into());
-        }
-        if paths::exists(ctx.host, &folder) {
-            return Ok(format!("The path '{folder}' already exists and is not a directory").into());
-        }
-        make(ctx, &folder, &self.user, &self.group, &self.mode)?;
-        Ok(Value::Null.into())
+        Ok(make_above(ctx, &path, &self.user, &self.group, &self.mode)?.map_or(Value::Null, Value::from).into())
     }
+}
+
+/// Makes the folder of a path and those above it; why not, where something is there.
+pub(super) fn make_above(
+    ctx: &Ctx,
+    path: &str,
+    user: &Value,
+    group: &Value,
+    mode: &Value,
+) -> Result<Option<String>, Fault> {
+    let folder = paths::normal(&paths::folder_of(path));
+    if paths::is_folder(ctx.host, &folder) {
+        return Ok(Some(format!("Directory '{folder}' already exists")));
+    }
+    if paths::exists(ctx.host, &folder) {
+        return Ok(Some(format!("The path '{folder}' already exists and is not a directory")));
+    }
+    make(ctx, &folder, user, group, mode)?;
+    Ok(None)
 }
 
 record! {

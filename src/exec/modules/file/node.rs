@@ -257,7 +257,7 @@ impl Made {
             }
             Err(error) => return Err(refused(&path, &error)),
         }
-        let wanted = Wanted { user: self.user, group: self.group, mode: normalized(&self.mode) };
+        let wanted = Wanted { user: self.user, group: self.group, mode: normalized(&self.mode), ..Wanted::default() };
         wanted.enforce(ctx, &path, false)?;
         Ok(ret.into())
     }

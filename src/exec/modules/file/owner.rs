@@ -1,6 +1,7 @@
 //! Who owns a file and who may use it.
 
 use super::super::Run;
+use super::attributes::{self, SelinuxContext};
 use super::facts::{shown_mode, stat};
 use super::refused;
 use crate::exec::host::{Attributes, FileKind, Host};
@@ -355,48 +356,29 @@ record! {
         attrs: Option<String> = (),
         /// Whether a link is followed.
         follow_symlinks: bool = false,
-        /// The user, role, type and range that SELinux should know: refused, this version sets none here.
+        /// The user of the context that SELinux should know.
         seuser: Option<String> = (),
+        /// Its role.
         serole: Option<String> = (),
+        /// Its type.
         setype: Option<String> = (),
+        /// Its range.
         serange: Option<String> = (),
     }
 }
 
 impl Run for CheckPerms {
     fn run(self, ctx: &Ctx) -> Reply {
-        if [&self.seuser, &self.serole, &self.setype, &self.serange].iter().any(|given| given.is_some()) {
-            return Err(Fault::execution("file.check_perms: this version sets no SELinux context: leave out se*"));
-        }
-        let given = self.ret.filter(|ret| !ret.is_empty());
-        let before = given.as_ref().and_then(|ret| ret.at("comment")).map(Value::to_text).unwrap_or_default();
         let name = paths::expand_user(ctx.host, &self.name);
-        let mut ret = given.unwrap_or_else(|| {
-            Map::from_iter([
-                ("name", Value::from(name.as_str())),
-                ("changes", Map::new().into()),
-                ("comment", "".into()),
-                ("result", true.into()),
-            ])
-        });
-        let wanted = Wanted { user: self.user, group: self.group, mode: normalized(&self.mode) };
-        let mut checked = wanted.enforce(ctx, &name, self.follow_symlinks)?;
-        if let Some(attrs) = &self.attrs {
-            super::attributes::enforce(ctx, &name, attrs, &mut checked)?;
-        }
-        let mut comments: Vec<String> = [before].into_iter().filter(|before| !before.is_empty()).collect();
-        comments.extend(checked.failures.iter().cloned());
-        ret.insert("comment", comments.join("; "));
-        if !checked.failures.is_empty() {
-            ret.insert("result", false);
-        }
-        if is_test(ctx) && !checked.changes.is_empty() {
-            ret.insert("result", Value::Null);
-        }
-        if let Some(Value::Map(changes)) = ret.at_mut("changes") {
-            changes.extend(checked.changes);
-        }
-        Ok(Value::List(vec![ret.into(), checked.perms.into()]).into())
+        let wanted = Wanted {
+            user: self.user,
+            group: self.group,
+            mode: normalized(&self.mode),
+            attrs: self.attrs,
+            context: SelinuxContext { user: self.seuser, role: self.serole, kind: self.setype, range: self.serange },
+        };
+        let (ret, perms) = wanted.check(ctx, &name, self.ret.unwrap_or_default(), self.follow_symlinks)?;
+        Ok(Value::List(vec![ret.into(), perms.into()]).into())
     }
 }
 
@@ -404,23 +386,30 @@ pub(super) fn is_test(ctx: &Ctx) -> bool {
     ctx.opt("test").is_some_and(Value::truthy)
 }
 
-/// Owner and mode as they should be.
-pub(super) struct Wanted {
+/// Owner, mode and what else says who may use a file, as they should be.
+#[derive(Clone, Debug, Default)]
+pub(in crate::exec) struct Wanted {
     pub user: Value,
     pub group: Value,
+    /// As [`normalized`] gives it.
     pub mode: Option<String>,
+    /// The letters that lsattr(1) should show.
+    pub attrs: Option<String>,
+    pub context: SelinuxContext,
 }
 
 /// What was found and done.
 #[derive(Default)]
-pub(super) struct Checked {
+pub(in crate::exec) struct Checked {
     pub changes: Map,
     pub failures: Vec<String>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
     pub perms: Map,
 }
 
 /// A mode as Salt compares it: four digits, without quotes or `0o`.
-pub(super) fn normalized(mode: &Value) -> Option<String> {
+pub(in crate::exec) fn normalized(mode: &Value) -> Option<String> {
     if mode.is_null() {
         return None;
     }
@@ -431,6 +420,39 @@ pub(super) fn normalized(mode: &Value) -> Option<String> {
 }
 
 impl Wanted {
+    /// Sees to it, and adds what came of it to a state's return, an empty one for a new one. The other map says what was
+    /// found and changed.
+    pub fn check(&self, ctx: &Ctx, name: &str, mut ret: Map, follow: bool) -> Result<(Map, Map), Fault> {
+        if ret.is_empty() {
+            ret.insert("name", name);
+            ret.insert("changes", Map::new());
+            ret.insert("comment", "");
+            ret.insert("result", true);
+        }
+        let before = ret.at("comment").map(Value::to_text).unwrap_or_default();
+        let mut checked = self.enforce(ctx, name, follow)?;
+        let is_link = !follow && paths::is_link(ctx.host, name);
+        if let Some(attrs) = self.attrs.as_ref().filter(|_| !is_link) {
+            attributes::enforce(ctx, name, attrs, &mut checked)?;
+        }
+        self.context.enforce(ctx, name, &mut checked)?;
+        let comments = Some(before).into_iter().filter(|before| !before.is_empty());
+        let comments: Vec<String> = comments.chain(checked.notes).chain(checked.failures.iter().cloned()).collect();
+        ret.insert("comment", comments.join("; "));
+        if !checked.failures.is_empty() {
+            ret.insert("result", false);
+        }
+        match ret.at_mut("changes") {
+            Some(Value::Map(changes)) => changes.extend(checked.changes),
+            _ => drop(ret.insert("changes", checked.changes)),
+        }
+        if is_test(ctx) && ret.at("changes").is_some_and(Value::truthy) {
+            ret.insert("result", Value::Null);
+        }
+        Ok((ret, checked.perms))
+    }
+
+    /// Sees to owner and mode alone.
     pub fn enforce(&self, ctx: &Ctx, name: &str, follow: bool) -> Result<Checked, Fault> {
         let host = ctx.host;
         let had = stat(host, name, follow)?;

@@ -1,7 +1,7 @@
 //! The functions of `file` on a fake host.
 
 use crate::exec::context::NoMaster;
-use crate::exec::host::fake::Fake;
+use crate::exec::host::fake::{Fake, Folder};
 use crate::exec::host::{FileKind, Host, ReadOnly, User};
 use crate::exec::modules::call;
 use crate::exec::modules::tests::World;
@@ -174,4 +174,119 @@ fn digests_are_found_in_lists() {
         true.into()
     );
     assert!(run(&world, "file.check_hash", words(&["/f", "abc"])).is_err());
+}
+
+/// A world with a cache on the disk, as templates and copies need it.
+fn with_cache(host: Fake) -> (World, Folder) {
+    let folder = Folder::new();
+    let mut world = World::on(host.user(User { name: "root".into(), ..User::default() }).group("root", 0));
+    world.opts.insert("cachedir", folder.path().to_string_lossy().into_owned());
+    (world, folder)
+}
+
+fn managed(contents: &str) -> Arguments {
+    words(&["/d/f"])
+        .with("sfn", Value::Null)
+        .with("ret", Value::Null)
+        .with("source", Value::Null)
+        .with("source_sum", Value::Null)
+        .with("user", Value::Null)
+        .with("group", Value::Null)
+        .with("mode", "0640")
+        .with("attrs", Value::Null)
+        .with("saltenv", "base")
+        .with("backup", "")
+        .with("contents", contents)
+}
+
+#[test]
+fn a_managed_file_is_made_changed_and_then_left_alone() {
+    let (world, _folder) = with_cache(Fake::new().folder("/d"));
+    let made = run(&world, "file.manage_file", managed("a\n")).unwrap();
+    assert_eq!(
+        made.to_json(),
+        r#"{"name": "/d/f", "changes": {"diff": "New file", "mode": "0640"}, "comment": "File /d/f updated", "result": true}"#
+    );
+    let changed = run(&world, "file.manage_file", managed("b\n").with("backup", "minion")).unwrap();
+    assert_eq!(changed.at("changes").unwrap().to_json(), r#"{"diff": "--- \n+++ \n@@ -1 +1 @@\n-a\n+b\n"}"#);
+    assert_eq!(run(&world, "file.list_backups", words(&["/d/f"])).unwrap().as_map().map(Map::len), Some(1));
+    let again = run(&world, "file.manage_file", managed("b\n")).unwrap();
+    assert_eq!(again.at("comment"), Some(&"File /d/f is in the correct state".into()));
+    let moved = managed("b # x\n").with("ignore_comment_characters", "#").with("ignore_whitespace", true);
+    assert_eq!(run(&world, "file.manage_file", moved).unwrap().at("skip_req"), Some(&true.into()));
+    let missing = managed("b\n").with("ret", Map::from_iter([("name", "/e/f"), ("comment", "")]));
+    let (mut missing, makes) = (missing.clone(), missing.with("makedirs", true));
+    missing.positional = vec!["/e/f".into()];
+    let refused = run(&world, "file.manage_file", missing).unwrap();
+    assert_eq!(refused.at("comment"), Some(&"Parent directory not present".into()));
+    assert_eq!(refused.at("result"), Some(&false.into()));
+    let makes = Arguments { positional: vec!["/e/f".into()], ..makes };
+    run(&world, "file.manage_file", makes).unwrap();
+    assert_eq!(world.host.stat(Path::new("/e")).unwrap().mode, 0o750);
+}
+
+#[test]
+fn a_source_is_verified_copied_and_does_not_pass_through_a_link_that_is_to_go() {
+    let (world, _folder) = with_cache(Fake::new().file("/src", "new\n").file("/real", "old\n").folder("/d"));
+    world.host.link(Path::new("/real"), Path::new("/d/f")).unwrap();
+    let sum = |digest: &str| Map::from_iter([("hash_type", "md5"), ("hsum", digest)]);
+    let arguments = managed("").with("contents", Value::Null).with("source", "/src").with("follow_symlinks", false);
+    let wrong = arguments.clone().with("source_sum", sum(&"0".repeat(32)));
+    let refused = run(&world, "file.manage_file", wrong).unwrap();
+    assert!(refused.at("comment").unwrap().to_text().contains("does not match actual checksum"));
+    let right = arguments.with("source_sum", sum("0aa28e8271c76f0de0c5b3a1a6d9d7ba")).with("skip_verify", true);
+    let made = run(&world, "file.manage_file", right).unwrap();
+    assert_eq!(made.at("changes").unwrap().at("diff"), Some(&"Replace symbolic link with regular file".into()));
+    assert_eq!(
+        (world.host.text("/d/f").as_deref(), world.host.text("/real").as_deref()),
+        (Some("new\n"), Some("old\n"))
+    );
+    let signed = managed("").with("contents", Value::Null).with("source", "/src").with("signature", true);
+    assert!(
+        run(&world, "file.manage_file", signed.with("skip_verify", true))
+            .unwrap()
+            .at("comment")
+            .unwrap()
+            .to_text()
+            .contains("gpg")
+    );
+}
+
+#[test]
+fn what_is_checked_is_told_and_left_as_it_is() {
+    let (world, folder) = with_cache(Fake::new().file("/t", "x={{ x }}\n").file("/d/f", "x=1\n"));
+    let context = |x: i64| Map::from_iter([("x", x)]);
+    let checked = |fun: &str, x: i64| {
+        let arguments = words(&["/d/f", "/t"])
+            .with("source_hash", Value::Null)
+            .with("source_hash_name", Value::Null)
+            .with("user", "root")
+            .with("group", 0)
+            .with("mode", "0644")
+            .with("attrs", Value::Null)
+            .with("template", "jinja")
+            .with("context", context(x))
+            .with("defaults", Value::Null)
+            .with("saltenv", "base");
+        run(&world, fun, arguments).unwrap()
+    };
+    assert_eq!(checked("file.check_managed_changes", 1).to_json(), "{}");
+    assert_eq!(checked("file.check_managed", 1).to_json(), r#"[true, "The file /d/f is in the correct state"]"#);
+    assert!(
+        checked("file.check_managed", 2)
+            .to_json()
+            .starts_with(r#"[null, "The following values are set to be changed:\ndiff: --- \n"#)
+    );
+    assert_eq!(
+        checked("file.check_managed_changes", 2).at("diff").unwrap().to_text(),
+        "--- \n+++ \n@@ -1 +1 @@\n-x=1\n+x=2\n"
+    );
+    assert!(!folder.path().join("incoming").exists(), "what a template made is nowhere");
+    assert_eq!(world.host.text("/d/f").as_deref(), Some("x=1\n"));
+    let mut missing = words(&["/d/f", "/none", "", "", "root", "root", "", "", ""]);
+    missing.positional.extend([Value::Null, Value::Null, "base".into()]);
+    assert_eq!(
+        run(&world, "file.check_managed", missing).unwrap().to_json(),
+        r#"[false, "Local file source /none does not exist"]"#
+    );
 }

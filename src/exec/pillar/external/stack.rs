@@ -140,7 +140,7 @@ impl<'c> Configuration<'c> {
         let options = Options { undefined: UndefinedPolicy::Lenient, ..Options::default() };
         let beside = Beside(&self.folder);
         let environment = Environment::new(options, &beside, &functions);
-        environment.render(&path.to_string_lossy(), &text, context).map_err(|error| failed(error.to_string()))
+        environment.render(&path.to_string_lossy(), &text, &context).map_err(|error| failed(error.to_string()))
     }
 
     /// The files that a name or a pattern means, sorted.

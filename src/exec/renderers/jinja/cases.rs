@@ -85,7 +85,7 @@ fn run(case: &Value) -> Result<String, Box<TemplateError>> {
     if is_salt(name) {
         let files = World(map(r#"{"d.yaml": "a: 1\nb: [x, y]\n", "t.txt": "text here", "j.json": "{\"k\": [1, 2]}"}"#));
         let context = map(r#"{"grains": {"id": "m1"}, "pillar": {}}"#);
-        return Environment::new(Options::default(), &files, &NoFunctions).render("template", template, context);
+        return Environment::new(Options::default(), &files, &NoFunctions).render("template", template, &context);
     }
     let files = World(case.at("templates").and_then(Value::as_map).cloned().unwrap_or_default());
     let host = Host {
@@ -96,7 +96,7 @@ fn run(case: &Value) -> Result<String, Box<TemplateError>> {
     let context =
         map(r#"{"name": "NAME", "x": "X", "tree": [{"name": "r", "children": [{"name": "c", "children": []}]}]}"#);
     let options = Options { dialect: Dialect::Plain, ..Options::default() };
-    Environment::new(options, &files, &host).with_globals(globals).render("template", template, context)
+    Environment::new(options, &files, &host).with_globals(globals).render("template", template, &context)
 }
 
 #[test]
@@ -130,13 +130,13 @@ fn every_case_agrees() {
 }
 
 fn salt(template: &str) -> Result<String, Box<TemplateError>> {
-    Environment::new(Options::default(), &NoTemplates, &NoFunctions).render("t.sls", template, Map::new())
+    Environment::new(Options::default(), &NoTemplates, &NoFunctions).render("t.sls", template, &Map::new())
 }
 
 /// With a bound that is soon reached.
 fn bounded(template: &str) -> Result<String, Box<TemplateError>> {
     let environment = Environment::new(Options::default(), &NoTemplates, &NoFunctions).with_work_limit(1_000_000);
-    environment.render("t.sls", template, Map::new())
+    environment.render("t.sls", template, &Map::new())
 }
 
 /// What must end in an error, and not in a dead process.
@@ -200,7 +200,7 @@ fn an_error_says_where_it_is_and_how_it_came_there() {
     let files = World(Map::from_iter([("lib.jinja", "{% macro m(x) %}\n{{ x.y }}\n{% endmacro %}")]));
     let environment = Environment::new(Options::default(), &files, &NoFunctions);
     let template = "{% from 'lib.jinja' import m %}\n{% if 1 %}\n  {{ m({}) }}\n{% endif %}\n";
-    let error = environment.render("top.sls", template, Map::new()).unwrap_err();
+    let error = environment.render("top.sls", template, &Map::new()).unwrap_err();
     assert_eq!((error.template.as_str(), error.line, error.column), ("lib.jinja", 2, 5));
     assert_eq!(error.chain, [("top.sls".to_owned(), 3)]);
     assert_eq!(
@@ -221,7 +221,7 @@ fn a_secret_of_the_pillar_is_in_no_error() {
         "{{ pillar.password() }}",
         "{{ pillar.password | load_json }}",
     ] {
-        let error = environment.render("t", template, context()).unwrap_err();
+        let error = environment.render("t", template, &context()).unwrap_err();
         assert!(!error.to_string().contains("hunter"), "{error}");
     }
 }

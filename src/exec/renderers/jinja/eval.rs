@@ -46,7 +46,7 @@ pub struct Interp<'e> {
     work: usize,
     depth: usize,
     stack: Stack,
-    context: Map,
+    context: &'e Map,
     /// Values of the context, made when they are first asked for.
     converted: HashMap<String, Val>,
     /// The same for the globals.
@@ -70,7 +70,7 @@ pub enum Flow {
 }
 
 impl<'e> Interp<'e> {
-    pub fn new(env: &'e Environment<'e>, context: Map, source: Rc<Source>) -> Interp<'e> {
+    pub fn new(env: &'e Environment<'e>, context: &'e Map, source: Rc<Source>) -> Interp<'e> {
         Interp {
             env,
             out: String::with_capacity(source.text.len()),
@@ -96,8 +96,16 @@ impl<'e> Interp<'e> {
         }
     }
 
-    pub fn context_at(&self, name: &str) -> Option<&crate::wire::value::Value> {
-        self.context.at(name)
+    /// A map that the rendering was given.
+    pub fn map_at(&self, name: &str) -> Option<&Map> {
+        match self.context.at(name) {
+            Some(value) => value.as_map(),
+            None => self.around(name),
+        }
+    }
+
+    fn around(&self, name: &str) -> Option<&'e Map> {
+        self.env.around.iter().find(|(own, _)| *own == name).map(|(_, map)| *map)
     }
 
     /// The texts of all templates that take part.

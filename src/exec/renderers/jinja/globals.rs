@@ -169,6 +169,9 @@ fn ifelse(interp: &mut Interp, bound: Bound) -> Res<Val> {
         return Err(Failure::python("SaltException", message));
     }
     let named = |name: &str| bound.named.iter().find(|(own, _)| &**own == name).map(|(_, value)| value);
+    if named("merge").is_some_and(|merge| !merge.is_none()) {
+        return merged_ifelse(interp, &bound);
+    }
     let matcher = format!("match.{}", named("tgt_type").and_then(Val::as_str).unwrap_or("compound"));
     let minion = named("minion_id").filter(|value| !value.is_none()).map(Val::to_value).transpose()?;
     let mut args = bound.extra.iter();
@@ -189,6 +192,16 @@ fn ifelse(interp: &mut Interp, bound: Bound) -> Res<Val> {
         }
     }
     Ok(Val::None)
+}
+
+/// The same, with a map put over the value: the execution function does that, on values that nobody shares.
+fn merged_ifelse(interp: &mut Interp, bound: &Bound) -> Res<Val> {
+    let positional = bound.extra.iter().map(Val::to_value).collect::<Res<Vec<_>>>()?;
+    let mut arguments = Arguments::positional(positional);
+    for (name, value) in &bound.named {
+        arguments = arguments.with(name, value.to_value()?);
+    }
+    Ok(Val::from(&interp.env.functions.call("match.ifelse", arguments)?))
 }
 
 /// All that can be seen here: a template asks for it on purpose, and prints it as it would any other value.

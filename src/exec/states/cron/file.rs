@@ -1,9 +1,9 @@
 //! `cron.file`: a whole table of cron.
 
-use super::super::file::difference::{Shown, between};
 use super::super::file::source::{Source, Template, Verify};
 use super::super::{Look, Outcome, Plan, State, already, ask, failed, single, stands};
 use crate::exec::host::Attributes;
+use crate::exec::modules::file::difference::{Shown, between};
 use crate::exec::{Ctx, Fault, random};
 use crate::record;
 use crate::wire::record::Keywords;
@@ -79,7 +79,7 @@ impl State for File {
             Ok(new) => new,
             Err(complaint) => return Ok(failed(complaint)),
         };
-        let difference = between(old.as_bytes(), &new, Shown::Yes, ctx);
+        let difference = between(ctx, old.as_bytes(), &new, Shown { of_template: true, ..Shown::ALL }, None).text;
         if difference.is_empty() {
             let would = format!("The crontab of user {user} is in the correct state");
             let done = format!("Crontab for user {user} is in the correct state");

@@ -1,11 +1,11 @@
 //! `file.append`.
 
 use super::super::{Look, Outcome, Plan, State, already, change, failed};
-use super::difference::Shown;
 use super::source::{Template, Texts, texts};
 use super::{existing, own_name, refused, single};
 use crate::exec::diff::unified;
 use crate::exec::fileserver::client::make_folders;
+use crate::exec::modules::file::difference::Shown;
 use crate::exec::regex::Regex;
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
@@ -176,7 +176,7 @@ fn with_lines(old: &str, lines: &[String]) -> String {
 
 /// What is added, as Salt shows it here: an empty line behind each heading.
 fn difference(old: &str, lines: &[String], shown: Shown) -> String {
-    if shown == Shown::No {
+    if !shown.changes {
         return "<show_changes=False>".to_owned();
     }
     let old = with_lines(old, &[]);
@@ -208,6 +208,6 @@ mod tests {
         let told = |old: &str| missing(&chunks, old, true).unwrap();
         assert_eq!(told("  a b\nc\nd\n"), ["e"]);
         assert_eq!(told("x a b\ne\n"), ["a  b", "c", "d"]);
-        assert_eq!(difference("x\n", &["y".to_owned()], Shown::Yes), "--- \n\n+++ \n\n@@ -1 +1,2 @@\n\n x\n+y");
+        assert_eq!(difference("x\n", &["y".to_owned()], Shown::ALL), "--- \n\n+++ \n\n@@ -1 +1,2 @@\n\n x\n+y");
     }
 }

@@ -1,8 +1,8 @@
 //! `file.comment`, `file.uncomment`.
 
 use super::super::{Look, Outcome, Plan, State, already, change, failed};
-use super::difference::{Shown, between};
 use super::{existing, own_name, single};
+use crate::exec::modules::file::difference::{Shown, between};
 use crate::exec::regex::Regex;
 use crate::exec::{Ctx, Fault};
 use crate::record;
@@ -125,7 +125,7 @@ impl Edit {
                 false => Outcome::failed(undone),
             };
             Ok(match old != new {
-                true => outcome.with_changes(single("diff", between(&old, &new, Shown::Yes, &()))),
+                true => outcome.with_changes(single("diff", between(ctx, &old, &new, Shown::ALL, None).text)),
                 false => outcome,
             })
         })

@@ -4,11 +4,11 @@ mod contents;
 
 use super::super::{Look, Outcome, Plan, State, already, failed, stands};
 use super::check_cmd::{Check, checked};
-use super::difference::{Likeness, Shown};
 use super::owner::Owner;
 use super::source::{Found, Source, Template, Verify};
 use super::target::{Content, Origin, Target};
 use super::{accumulated, is_folder, mode, own_name, single};
+use crate::exec::modules::file::difference::{Ignored, Shown};
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::record::Keywords;
@@ -305,7 +305,7 @@ impl Managed {
             shown: Shown::when(self.show_changes),
             replaces_link: !self.follow_symlinks,
             shows_new: self.new_file_diff,
-            likeness: self.likeness(),
+            ignored: Ignored::new(self.ignore_ordering, self.ignore_whitespace, &self.ignore_comment_characters),
         };
         let seen = target.seen(ctx)?;
         if let Some((address, kind, wanted, own)) = mismatch {
@@ -365,15 +365,6 @@ impl Managed {
             own.extend(single("accumulator", texts));
         }
         Template { engine: self.template.clone().filter(|engine| !engine.is_empty()), context: own }
-    }
-
-    fn likeness(&self) -> Likeness {
-        let comments = match &self.ignore_comment_characters {
-            Value::List(items) => items.iter().map(Value::to_text).collect(),
-            given if given.truthy() => vec![given.to_text()],
-            _ => Vec::new(),
-        };
-        Likeness { any_order: self.ignore_ordering, any_blanks: self.ignore_whitespace, comments }
     }
 }
 

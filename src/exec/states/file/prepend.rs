@@ -2,9 +2,9 @@
 
 use super::super::{Look, Outcome, Plan, State, already, change, failed};
 use super::append::{chunks, created, missing, text_at};
-use super::difference::{Shown, between};
 use super::source::{Template, Texts};
 use super::{own_name, refused, single};
+use crate::exec::modules::file::difference::{Shown, between};
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::value::{Map, Value};
@@ -81,7 +81,8 @@ impl State for Prepend {
         if lines.is_empty() {
             return Ok(already(format!("File {name} is in correct state")));
         }
-        let changes = single("diff", between(old.as_bytes(), with_lines(&old, &lines).as_bytes(), shown, &()));
+        let new = with_lines(&old, &lines);
+        let changes = single("diff", between(ctx, old.as_bytes(), new.as_bytes(), shown, None).text);
         Ok(change(changes, format!("File {name} is set to be updated"), move |ctx| {
             Ok(write(ctx, &name, &old, &lines, shown))
         }))
@@ -110,7 +111,7 @@ fn write(ctx: &Ctx, name: &str, old: &str, lines: &[String], shown: Shown) -> Ou
     }
     let changes = match old == new {
         true => Map::new(),
-        false => single("diff", between(old.as_bytes(), new.as_bytes(), shown, &())),
+        false => single("diff", between(ctx, old.as_bytes(), new.as_bytes(), shown, None).text),
     };
     Outcome::done(format!("Prepended {} lines", lines.len())).with_changes(changes)
 }

@@ -2,11 +2,11 @@
 
 use super::super::{Look, Outcome, Plan, State, already, failed, stands};
 use super::check_cmd::{Check, checked};
-use super::difference::Shown;
 use super::owner::Owner;
 use super::target::{Content, Origin, Target};
 use super::{absolute, mode, own_name, single};
 use crate::exec::merge::{Lists, update};
+use crate::exec::modules::file::difference::Shown;
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords};
@@ -14,7 +14,7 @@ use crate::wire::value::{Map, Value};
 use std::path::Path;
 
 record! {
-    /// Makes sure that a file has some data in it, as YAML, JSON, TOML or for Python's configparser.
+    /// Makes sure that a file has some data in it, as YAML, JSON, TOML, msgpack or for Python's configparser.
     ///
     ///   /etc/dummy/package.json:
     ///     file.serialize:
@@ -49,7 +49,7 @@ record! {
         encoding: Option<String> = (),
         /// What is done about what this encoding does not have.
         encoding_errors: String = "strict",
-        /// How: yaml, json, toml, configparser.
+        /// How: yaml, json, toml, msgpack, configparser.
         serializer: Value = (),
         /// Options of it, such as `indent`.
         serializer_opts: Value = (),
@@ -169,8 +169,8 @@ impl Serialize {
             return Ok(Ok(Merged { data, difference: None }));
         }
         let bytes = ctx.host.read(Path::new(name)).map_err(|error| super::fault(name, &error))?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let arguments = Arguments::positional([serializer, &text]);
+        let text = String::from_utf8(bytes).map_or_else(|error| Value::Bytes(error.into_bytes().into()), Value::from);
+        let arguments = Arguments::positional([Value::from(serializer), text]);
         let old = match ctx.run("slsutil.deserialize", arguments) {
             Ok(old) => old,
             Err(fault) => return Ok(Err(Outcome::failed(format!("Failed to deserialize existing data: {fault}")))),
@@ -213,7 +213,11 @@ impl Serialize {
             ),
             text => text,
         })?;
-        super::encoded(text.to_text() + "\n", self.encoding.as_deref(), &self.encoding_errors)
+        match text {
+            // Bytes are whole as they are.
+            Value::Bytes(bytes) => Ok(bytes.to_vec()),
+            text => super::encoded(text.to_text() + "\n", self.encoding.as_deref(), &self.encoding_errors),
+        }
     }
 }
 

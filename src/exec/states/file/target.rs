@@ -1,11 +1,11 @@
 //! A file with content, owner and mode as it should be: what `file.managed`, `file.recurse` and `file.serialize` make.
 
 use super::super::Outcome;
-use super::difference::{Likeness, Shown, between};
 use super::owner::Owner;
 use super::{made_above, single};
 use crate::exec::host::{Attributes, FileKind, Stat};
 use crate::exec::modules::file::backups;
+use crate::exec::modules::file::difference::{Difference, Ignored, Shown, between};
 use crate::exec::{Ctx, Fault, paths};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -31,7 +31,8 @@ pub struct Target {
     pub replaces_link: bool,
     /// What a new file has in it is shown as a difference to nothing.
     pub shows_new: bool,
-    pub likeness: Likeness,
+    /// Differences that do not count for those that require a change.
+    pub ignored: Option<Ignored>,
 }
 
 #[derive(Clone, Debug)]
@@ -74,14 +75,13 @@ impl Target {
             false => self.name.clone(),
         };
         let Ok(stat) = ctx.host.stat(Path::new(&real)) else {
-            return Ok(self.unseen(real));
+            return Ok(self.unseen(ctx, real));
         };
-        let mut seen =
-            Seen { real, changes: Map::new(), writes: false, matters: self.likeness.is_strict(), stat: None };
+        let mut seen = Seen { real, changes: Map::new(), writes: false, matters: self.ignored.is_none(), stat: None };
         if let Some(content) = &self.content {
             if stat.kind == FileKind::Link {
                 let old = ctx.host.read(Path::new(&paths::real(ctx.host, &seen.real))).unwrap_or_default();
-                let found = Some(between(&old, &content.bytes, self.shown, ctx)).filter(|found| !found.is_empty());
+                let found = Some(self.difference(ctx, &old, content).text).filter(|found| !found.is_empty());
                 let replaced = || "Replace symbolic link with regular file".to_owned();
                 seen.changes.insert("diff", found.unwrap_or_else(replaced));
                 seen.writes = true;
@@ -90,8 +90,9 @@ impl Target {
                 let old = ctx.host.read(Path::new(&seen.real)).map_err(refused)?;
                 seen.writes = old != content.bytes;
                 if seen.writes {
-                    seen.changes.insert("diff", between(&old, &content.bytes, self.shown, ctx));
-                    seen.matters |= self.likeness.differ(&old, &content.bytes);
+                    let difference = self.difference(ctx, &old, content);
+                    seen.changes.insert("diff", difference.text);
+                    seen.matters |= difference.counts;
                 }
             }
         }
@@ -103,9 +104,18 @@ impl Target {
         Ok(seen)
     }
 
-    fn unseen(&self, real: String) -> Seen {
+    fn difference(&self, ctx: &Ctx, old: &[u8], content: &Content) -> Difference {
+        between(ctx, old, &content.bytes, Shown { of_template: true, ..self.shown }, self.ignored.as_ref())
+    }
+
+    /// What is in a new file.
+    fn shown_new(ctx: &Ctx, content: &Content) -> Map {
+        single("diff", between(ctx, b"", &content.bytes, Shown::ALL, None).text)
+    }
+
+    fn unseen(&self, ctx: &Ctx, real: String) -> Seen {
         let changes = match &self.content {
-            Some(content) if self.shows_new => single("diff", between(b"", &content.bytes, Shown::Yes, &())),
+            Some(content) if self.shows_new => Self::shown_new(ctx, content),
             _ => single("newfile", self.name.as_str()),
         };
         Seen { real, stat: None, changes, writes: true, matters: true }
@@ -198,7 +208,7 @@ impl Target {
         }
         let mut changes = match (&self.content, self.shows_new) {
             (None, _) => single("new", format!("file {} created", self.name)),
-            (Some(content), true) => single("diff", between(b"", &content.bytes, Shown::Yes, &())),
+            (Some(content), true) => Self::shown_new(ctx, content),
             (Some(_), false) => single("diff", "New file"),
         };
         let stat = ctx.host.stat(Path::new(&seen.real)).map_err(|error| super::fault(&self.name, &error))?;

@@ -158,8 +158,9 @@ mod tests {
         ] {
             let source = Rc::new(Source { name: "t".into(), path: "t".into(), text: text.into() });
             let environment = Environment::new(Options::default(), &NoTemplates, &NoFunctions);
+            let none = Map::new();
             let template = Rc::new(Template::compile(&environment.options, source.clone()).ok().unwrap());
-            let mut interp = Interp::new(&environment, Map::new(), source.clone());
+            let mut interp = Interp::new(&environment, &none, source.clone());
             assert!(interp.run(&template).is_ok());
             drop(interp);
             drop(template);

@@ -245,7 +245,10 @@ impl Interp<'_> {
         if let Some(value) = self.converted.get(name) {
             return Some(value.clone());
         }
-        let value = Val::from(self.context.at(name)?);
+        let value = match self.context.at(name) {
+            Some(value) => Val::from(value),
+            None => Val::from(self.around(name)?),
+        };
         self.converted.insert(name.to_owned(), value.clone());
         Some(value)
     }
@@ -276,6 +279,7 @@ impl Interp<'_> {
     /// All names that can be seen here, for `show_full_context`.
     pub fn visible(&self) -> Vec<String> {
         let mut names: Vec<String> = self.context.keys().map(|key| key.to_text()).collect();
+        names.extend(self.env.around.iter().map(|(name, _)| (*name).to_owned()));
         names.extend(self.env.globals.keys().map(|key| key.to_text()));
         names.extend(self.frame.ctx.names().iter().map(|name| name.to_string()));
         names.sort();

@@ -63,6 +63,7 @@ pub const SALT: &[Filter] = &[
     filter("json_decode_dict", &[], 0, encoded),
     filter("json_encode_dict", &[], 0, encoded),
     open("path_join", &[], 0, Rest::Both, path_join),
+    filter("get_uid", &[], 0, uid),
     filter("which", &[], 0, which),
     filter("is_empty", &[], 0, |_, value, _| {
         let path = text(&value)?;
@@ -72,6 +73,17 @@ pub const SALT: &[Filter] = &[
     filter("is_bin_file", &[], 0, |_, value, _| Ok(Val::Bool(!is_text_file(&text(&value)?)?))),
     filter("list_files", &[], 0, list_files),
 ];
+
+/// The number of an account; of nobody's name that of this process.
+fn uid(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
+    value.defined()?;
+    if value.is_none() {
+        return Ok(Val::Int(rustix::process::geteuid().as_raw().into()));
+    }
+    let name = text(&value)?;
+    let user = interp.env.functions.host().and_then(|host| host.user(&name).ok().flatten());
+    Ok(user.map_or(Val::None, |user| Val::Int(user.uid.into())))
+}
 
 fn to_bool(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     value.defined()?;

@@ -1,13 +1,16 @@
 //! Salt's filters on addresses and networks.
 
 use super::super::error::{Failure, Res};
-use super::super::eval::{Bound, Interp};
+use super::super::eval::{Bound, Interp, Rest};
 use super::super::value::{Dict, Val};
-use super::{Filter, filter};
+use super::{Filter, filter, open};
+use crate::exec::host::Protocol;
 use crate::exec::net::PRIVATE;
-use crate::exec::random;
+use crate::exec::{outside, random};
+use crate::wire::record::Arguments;
 use num_bigint::BigInt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
 
 pub const SALT: &[Filter] = &[
     filter("is_ip", &["options"], 0, |_, value, bound| {
@@ -23,6 +26,8 @@ pub const SALT: &[Filter] = &[
     filter("ipv4", &["options"], 0, |interp, value, bound| of_version(interp, &value, 4, bound.text_or(0, "")?)),
     filter("ipv6", &["options"], 0, |interp, value, bound| of_version(interp, &value, 6, bound.text_or(0, "")?)),
     filter("ipaddr", &["options"], 0, |interp, value, bound| addresses(interp, &value, bound.text_or(0, "")?)),
+    filter("dns_check", &["port", "safe", "ipv6"], 1, reachable),
+    open("http_query", &["method", "params", "data"], 0, Rest::Named, asked),
     filter("ip_host", &["options", "version"], 0, |interp, value, bound| {
         each(interp, value, bound, |_, network| Ok(Val::from(network.interface())))
     }),
@@ -271,6 +276,53 @@ fn within(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
         }
         list => keep(interp, list),
     }
+}
+
+/// How long an address has for an answer, as in Salt.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An address of a name: the first that something listens at, else the first.
+fn reachable(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
+    let name = super::text::text(&value)?;
+    let port = bound.int(0)?.and_then(|port| u16::try_from(port).ok());
+    let port = port.ok_or_else(|| Failure::value_error("dns_check wants a port from 0 to 65535"))?;
+    let Some(host) = interp.env.functions.host() else {
+        return Err(Failure::runtime("dns_check looks at the network, which cannot be done here"));
+    };
+    outside::looked();
+    let all = host.resolve(&name).unwrap_or_default();
+    let of_version = |is_v4: bool| all.iter().filter(|address| address.is_ipv4() == is_v4).copied().collect::<Vec<_>>();
+    let wanted = match bound.given(2) {
+        None | Some(Val::None) => all.clone(),
+        // Where a name has no such address, the other kind is better than none.
+        Some(wanted) if wanted.truth()? => {
+            Some(of_version(false)).filter(|v6| !v6.is_empty()).unwrap_or_else(|| of_version(true))
+        }
+        Some(_) => of_version(true),
+    };
+    let answers = |address: &&IpAddr| host.reach(SocketAddr::new(**address, port), Protocol::Tcp, PATIENCE).is_ok();
+    match wanted.iter().find(answers).or(wanted.first()) {
+        Some(IpAddr::V6(address)) => Ok(Val::from(format!("[{address}]"))),
+        Some(address) => Ok(Val::from(address.to_string())),
+        None => {
+            let kind = if bound.truth(1, false)? { "SaltClientError" } else { "SaltSystemExit" };
+            Err(Failure::python(kind, format!("DNS lookup or connection check of '{name}' failed.")))
+        }
+    }
+}
+
+/// What a web server answers: the function `http.query`.
+fn asked(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
+    let mut arguments = Arguments::positional([value.to_value()?]);
+    for (at, name) in ["method", "params", "data"].into_iter().enumerate() {
+        if let Some(given) = bound.given(at) {
+            arguments = arguments.with(name, given.to_value()?);
+        }
+    }
+    for (name, given) in &bound.named {
+        arguments = arguments.with(name, given.to_value()?);
+    }
+    Ok(Val::from(&interp.env.functions.call("http.query", arguments)?))
 }
 
 /// Brackets around addresses of version 6.

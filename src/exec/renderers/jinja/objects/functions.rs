@@ -20,6 +20,11 @@ pub trait Functions {
     fn changes_first(&self, _fun: &str, _arguments: &Arguments) -> bool {
         false
     }
+
+    /// The machine that filters on accounts and names look at; nothing where there is none.
+    fn host(&self) -> Option<&dyn crate::exec::host::Host> {
+        None
+    }
 }
 
 pub struct SaltFunctions;
