@@ -11,6 +11,9 @@ by way of salt.client.Caller; each of Halite's is a `salt-call --local`. The cal
 a line, a JSON list of the function, its positional arguments and, where there are some, its keyword arguments. A word
 "differs: REASON", "volatile" or "host" behind the list says that another answer is known, that no answer is like another,
 or that it depends on the host: those are not recorded.
+The calls of states stand in tests/data/states/*.calls and are named states/NAME here: the state and its arguments, which
+`state.single` is asked; result, comment and changes are compared. Behind a "3 " a state is asked thrice: in test mode, for
+real and again.
 Calls that change a host stand in files that begin with the line "# root". They are made only with --root, whose DIR is a
 root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
@@ -28,6 +31,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE / "data" / "modules"
+STATES = HERE / "data" / "states"
+WIDTH = 400  # characters of an answer that are shown
 MINION = {
     "id": "web1",
     "file_client": "local",
@@ -39,24 +44,35 @@ MINION = {
 LIMIT = 120
 
 
+def path_of(name):
+    return STATES / f"{name.removeprefix('states/')}.calls" if name.startswith("states/") else DATA / f"{name}.calls"
+
+
 def calls(name):
     """The calls of a module: function, positional and keyword arguments, note."""
-    for number, line in enumerate((DATA / f"{name}.calls").read_text().splitlines(), 1):
+    for number, line in enumerate(path_of(name).read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if line.startswith("$ "):
             yield "$", [line[2:]], {}, ""
             continue
+        thrice = name.startswith("states/") and line.startswith("3 ")
         try:
-            call, end = json.JSONDecoder().raw_decode(line)
+            call, end = json.JSONDecoder().raw_decode(line[2:] if thrice else line)
         except ValueError as error:
             sys.exit(f"{name}.calls, line {number}: {error}")
+        end += 2 * thrice
+        if name.startswith("states/"):
+            call = ["state.single", [call[0]], call[1]]
+            if thrice:
+                yield *call[:2], dict(call[2], test=True), line[end:].strip()
+                yield *call, line[end:].strip()
         fun, positional, *keywords = call
         yield fun, positional, keywords[0] if keywords else {}, line[end:].strip()
 
 
 def needs_root(name):
-    return (DATA / f"{name}.calls").read_text().startswith("# root")
+    return path_of(name).read_text().startswith("# root")
 
 
 def configuration(folder):
@@ -198,6 +214,26 @@ def as_word(value):
     return value if isinstance(value, str) and "#" in value else json.dumps(value)
 
 
+def of_state(answer):
+    """What of a state's answer is compared."""
+    if isinstance(answer.get("answer"), dict) and answer["answer"]:
+        result = next(iter(answer["answer"].values()))
+        if isinstance(result, dict):
+            compared = {key: result.get(key) for key in ("result", "comment", "changes", "warnings")}
+            return {"answer": in_order(compared)}
+    return answer
+
+
+def in_order(result):
+    """Salt walks through folders in the order in which the disk has them."""
+    comment, changes = result["comment"], result["changes"]
+    if isinstance(comment, str) and ("The following files will be changed" in comment or "####" in comment):
+        result["comment"] = sorted(comment.splitlines())
+    if isinstance(changes, dict) and isinstance(changes.get("removed"), list):
+        result["changes"] = dict(changes, removed=sorted(changes["removed"]))
+    return result
+
+
 def agree(salt, halite):
     if "raises" in salt or "raises" in halite:
         return "raises" in salt and "raises" in halite
@@ -287,14 +323,16 @@ def compare(python, program, folder, names, root):
         for (*call, note), salt, halite in zip(noted, answers, ours):
             if call[0] == "$":
                 continue
-            row = table[call[0]]
+            if name.startswith("states/"):
+                salt, halite = of_state(salt), of_state(halite)
+            row = table[call[1][0] if name.startswith("states/") else call[0]]
             row[0] += 1
             if agree(salt, halite) or note == "volatile" and like(salt, halite):
                 row[1] += 1
             elif note.startswith("differs:"):
                 row[2].append(note.removeprefix("differs:").strip())
             else:
-                row[2].append(f"{json.dumps(call)}: {json.dumps(salt)[:200]} <> {json.dumps(halite)[:200]}")
+                row[2].append(f"{json.dumps(call)}: {json.dumps(salt)[:WIDTH]} <> {json.dumps(halite)[:WIDTH]}")
                 total["unexplained"] += 1
         for fun, (count, agreed, others) in sorted(table.items()):
             print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |")
@@ -322,9 +360,11 @@ def main():
         return answer_in_root(given.in_root)
     if not given.salt:
         arguments.error("--salt is missing")
-    names = given.modules or sorted(path.stem for path in DATA.glob("*.calls"))
+    names = given.modules or sorted(path.stem for path in DATA.glob("*.calls")) + sorted(
+        f"states/{path.stem}" for path in STATES.glob("*.calls")
+    )
     if given.record:
-        names = [name for name in names if not needs_root(name)]
+        names = [name for name in names if not needs_root(name) and not name.startswith("states/")]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         configuration(folder)

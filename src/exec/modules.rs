@@ -52,7 +52,7 @@ mod mount;
 mod network;
 mod pillar;
 mod pip;
-mod pkg;
+pub mod pkg;
 mod ps;
 mod publish;
 mod random;

@@ -28,20 +28,36 @@
 //! ```
 
 mod alias;
+mod alternatives;
+mod archive;
 mod cmd;
+mod cron;
 mod debconf;
 mod environ;
 mod file;
+mod git;
 mod grains;
+mod group;
 mod hooks;
+mod host;
 mod http;
+mod ini;
 mod iptables;
 mod kmod;
 mod locale;
 mod module;
+mod mount;
 mod pip;
+mod pkg;
+mod pkgrepo;
 mod process;
+mod service;
+mod ssh_auth;
+mod ssh_known_hosts;
+mod sysctl;
 mod test;
+mod timezone;
+mod user;
 mod virtualenv;
 mod wait;
 
@@ -54,31 +70,50 @@ pub use hooks::{Aggregate, Hooks, Init};
 /// Every module, sorted by name.
 pub const MODULES: &[&Module] = &[
     &alias::MODULE,
+    &alternatives::MODULE,
+    &archive::MODULE,
     &cmd::MODULE,
+    &cron::MODULE,
     &debconf::MODULE,
     &environ::MODULE,
     &file::MODULE,
+    &git::MODULE,
     &grains::MODULE,
+    &group::MODULE,
+    &host::MODULE,
     &http::MODULE,
+    &ini::MODULE,
     &iptables::MODULE,
     &kmod::MODULE,
     &locale::MODULE,
     &module::MODULE,
+    &mount::MODULE,
     &pip::MODULE,
+    &pkg::MODULE,
+    &pkgrepo::MODULE,
     &process::MODULE,
+    &service::MODULE,
+    &ssh_auth::MODULE,
+    &ssh_known_hosts::MODULE,
+    &sysctl::MODULE,
     &test::MODULE,
+    &timezone::MODULE,
+    &user::MODULE,
     &virtualenv::MODULE,
 ];
 
 /// What modules do beside their states, by module.
-pub const HOOKS: &[Hooks] = &[];
+pub const HOOKS: &[Hooks] = &[pkg::HOOKS];
 
 /// Modules of Salt whose states react to changes of others and which are not in this version yet: an SLS is compiled as
 /// with them.
-const WATCHING: [&str; 4] = ["event", "mount", "pkg", "service"];
+const WATCHING: [&str; 1] = ["event"];
 
 /// The function of a module that runs when what its states watch has changed.
 pub const REACTION: &str = "mod_watch";
+
+/// Where a low chunk has those that it requires, when it needs to know more of them than that they have succeeded.
+pub const REQUIRED: &str = "__required__";
 
 pub type Module = function::Module<PlanFn>;
 pub type Function = function::Function<PlanFn>;
