@@ -3,6 +3,7 @@
 
     compare.py --halite FILE --salt PYTHON      prints the table of calls and agreements
     compare.py --halite FILE --salt PYTHON --root DIR    also those that change a host, each program in its own copy of DIR
+    compare.py --halite FILE --salt PYTHON --grains      the grains of this machine, key by key
     compare.py --salt PYTHON --record           writes what Salt answers to tests/data/modules/, for the unit tests
 
 PYTHON is the interpreter of an environment in which salt 3008.4 is installed. All calls of Salt run in one process of it,
@@ -16,12 +17,14 @@ real and again.
 Calls that change a host stand in files that begin with the line "# root". They are made only with --root, whose DIR is a
 root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
-begins with "$ " is for a shell, to prepare what follows.
+begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there.
 """
 import argparse
 import collections
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,6 +38,10 @@ MINION = {
     "file_client": "local",
     "grains": {"roles": ["web", "db"], "site": {"dc": "eu1"}},
 }
+
+
+# So many seconds a call may take.
+LIMIT = 120
 
 
 def path_of(name):
@@ -97,7 +104,12 @@ def answer_as_salt(folder):
     options = salt.config.minion_config(str(pathlib.Path(folder) / "minion"))
     functions = salt.client.Caller(mopts=options).sminion.functions
     answers = []
+    def late(*_):
+        raise TimeoutError(f"no answer in {LIMIT} s")
+
+    signal.signal(signal.SIGALRM, late)
     for fun, positional, keywords in json.load(sys.stdin):
+        signal.alarm(LIMIT)
         if fun == "$":
             answers.append(prepare(positional[0]))
             continue
@@ -111,7 +123,8 @@ def answer_as_salt(folder):
 
 
 def prepare(line):
-    done = subprocess.run(line, shell=True, text=True, capture_output=True)
+    surroundings = dict(os.environ, PYTHON=sys.executable)
+    done = subprocess.run(line, shell=True, text=True, capture_output=True, env=surroundings)
     if done.returncode:
         sys.exit(f"the preparation failed: {line}: {done.stderr}")
     return {"answer": None}
@@ -186,7 +199,10 @@ def ask_halite(program, folder, call):
     words = [as_word(value) for value in positional]
     words += [f"{name}={as_word(value)}" for name, value in keywords.items()]
     command = [program, "salt-call", "--local", "-c", str(folder), "--out=json", "-lquiet", fun, "--", *words]
-    done = subprocess.run(command, text=True, capture_output=True)
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return {"raises": f"no answer in {LIMIT} s"}
     try:
         return {"answer": json.loads(done.stdout)["local"]}
     except (ValueError, KeyError):
@@ -229,7 +245,9 @@ def as_printed(value):
     if isinstance(value, dict):
         if list(value) == ["bytes"]:
             return bytes.fromhex(value["bytes"]).decode(errors="replace")
-        return {key: as_printed(inner) for key, inner in value.items() if key != "pid"}
+        # What was published is passed on by salt-call, and by a Caller it is not.
+        is_own = lambda key: key != "pid" and not key.startswith("__pub_")
+        return {key: as_printed(inner) for key, inner in value.items() if is_own(key)}
     if isinstance(value, list):
         return [as_printed(inner) for inner in value]
     return value
@@ -252,6 +270,38 @@ def record(python, folder, names):
             continue
         (DATA / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
         print(f"{name}: {len(lines)} answers")
+
+
+# Why a grain is not the same, or there is none.
+GRAINS = {
+    "ca_truststore": "which certificates Python takes; Halite takes the host's",
+    "haliteversion": "Halite's own version",
+    "package": "how Salt was packaged",
+    "pid": "a process of its own",
+    "pythonexecutable": "there is no Python",
+    "pythonpath": "there is no Python",
+    "pythonversion": "there is no Python",
+    "saltpath": "where the program is",
+    "zmqversion": "there is no ZeroMQ",
+}
+
+
+def grains(python, program, folder):
+    """The grains of this machine, key by key."""
+    salt = ask_salt(python, folder, [("grains.items", [], {})])[0]["answer"]
+    ours = ask_halite(program, folder, ("grains.items", [], {}))["answer"]
+    print("| grain | Salt | Halite | reason |\n|---|---|---|---|")
+    missing, same = 0, 0
+    for key in sorted(set(salt) | set(ours)):
+        pair = [json.dumps(grains[key])[:60].replace("|", "\\|") if key in grains else "" for grains in (salt, ours)]
+        if salt.get(key) == ours.get(key) and key in salt and key in ours:
+            same += 1
+            print(f"| {key} | the same | the same | |")
+            continue
+        missing += key not in GRAINS
+        print(f"| {key} | {pair[0]} | {pair[1]} | {GRAINS.get(key, 'none')} |")
+    print(f"\n{len(salt)} grains of Salt, {same} the same, {missing} without a reason")
+    return 1 if missing else 0
 
 
 def compare(python, program, folder, names, root):
@@ -299,6 +349,7 @@ def main():
     arguments.add_argument("--halite", default="halite", help="the program")
     arguments.add_argument("--record", action="store_true", help="write Salt's answers for the unit tests")
     arguments.add_argument("--root", help="a root made by debootstrap, for calls that change a host")
+    arguments.add_argument("--grains", action="store_true", help="the grains of this machine, key by key")
     arguments.add_argument("--inside", help=argparse.SUPPRESS)
     arguments.add_argument("--in-root", help=argparse.SUPPRESS)
     arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")
@@ -317,6 +368,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         configuration(folder)
+        if given.grains:
+            return grains(given.salt, given.halite, folder)
         if given.record:
             return record(given.salt, folder, names)
         return compare(given.salt, given.halite, folder, names, given.root)

@@ -8,10 +8,12 @@ use super::requisite_in::disabled;
 use crate::exec::sls::is_pattern;
 use crate::exec::target::fnmatch::Pattern;
 use crate::wire::value::{Map, Value};
+use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// Nodes are states, checks of states whose changes others want to know before (`prereq`), and groups.
 #[derive(Debug)]
@@ -32,6 +34,12 @@ struct Node {
     into: Vec<usize>,
     /// Of a group: the least order of those that want it.
     least: Option<f64>,
+}
+
+impl Node {
+    fn new(kind: Kind, chunk: usize) -> Node {
+        Node { kind, chunk, out: Vec::new(), into: Vec::new(), least: None }
+    }
 }
 
 /// `to` depends on `from`.
@@ -61,7 +69,7 @@ pub enum Need {
 #[derive(Debug, Default)]
 pub struct Graph {
     /// By tag.
-    nodes: IndexMap<String, Node>,
+    nodes: IndexMap<String, Node, DefaultHashBuilder>,
     /// The node of each chunk.
     of_chunks: Vec<usize>,
     edges: Vec<Edge>,
@@ -95,26 +103,23 @@ fn text<'c>(chunk: &'c Map, name: &str) -> Cow<'c, str> {
 
 impl Graph {
     pub fn with_capacity(chunks: usize) -> Graph {
-        Graph { nodes: IndexMap::with_capacity(chunks), of_chunks: Vec::with_capacity(chunks), ..Graph::default() }
+        let nodes = IndexMap::with_capacity_and_hasher(chunks, DefaultHashBuilder::default());
+        Graph { nodes, of_chunks: Vec::with_capacity(chunks), ..Graph::default() }
     }
 
     /// Adds the next chunk; one with the tag of another takes its place.
     pub fn add(&mut self, chunk: usize, data: &Map) {
-        let tag = tag(data);
-        let node = match self.nodes.get_index_of(&tag) {
-            Some(node) => {
-                self.nodes[node].chunk = chunk;
-                node
-            }
-            None => self.node(Kind::State, chunk, tag),
-        };
-        self.of_chunks.push(node);
+        let entry = self.nodes.entry(tag(data));
+        self.of_chunks.push(entry.index());
+        match entry {
+            Entry::Occupied(mut there) => there.get_mut().chunk = chunk,
+            Entry::Vacant(free) => drop(free.insert(Node::new(Kind::State, chunk))),
+        }
     }
 
     /// Adds a node whose tag no other one has.
     fn node(&mut self, kind: Kind, chunk: usize, tag: String) -> usize {
-        let node = Node { kind, chunk, out: Vec::new(), into: Vec::new(), least: None };
-        self.nodes.insert_full(tag, node).0
+        self.nodes.insert_full(tag, Node::new(kind, chunk)).0
     }
 
     fn tag_of(&self, node: usize) -> &str {
@@ -568,10 +573,7 @@ fn matching(all: &HashMap<String, Vec<usize>>, pattern: &str) -> Vec<usize> {
 }
 
 fn put(names: &mut HashMap<String, Vec<usize>>, name: &str, node: usize) {
-    match names.get_mut(name) {
-        Some(nodes) => push_once(nodes, node),
-        None => drop(names.insert(name.to_owned(), vec![node])),
-    }
+    push_once(names.entry_ref(name).or_default(), node);
 }
 
 /// Puts a node to the others, which stand in their order. Nearly always it is the last one.

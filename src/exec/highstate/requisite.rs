@@ -47,9 +47,19 @@ impl Requisite {
 
     /// The kind with this name.
     pub fn named(name: &str) -> Option<Requisite> {
-        // Few names begin like one of theirs, and each chunk has a dozen.
-        let may_be = matches!(name.as_bytes().first(), Some(b'o' | b'p' | b'r' | b'w'));
-        Requisite::ALL.into_iter().find(|kind| may_be && kind.name() == name)
+        Some(match name {
+            "onfail" => Requisite::Onfail,
+            "onfail_any" => Requisite::OnfailAny,
+            "onfail_all" => Requisite::OnfailAll,
+            "require" => Requisite::Require,
+            "require_any" => Requisite::RequireAny,
+            "onchanges" => Requisite::Onchanges,
+            "onchanges_any" => Requisite::OnchangesAny,
+            "watch" => Requisite::Watch,
+            "watch_any" => Requisite::WatchAny,
+            "prereq" => Requisite::Prereq,
+            _ => return None,
+        })
     }
 
     /// The kind without `_any` and `_all`.
@@ -91,8 +101,9 @@ impl Kinds {
 
     /// In the order of [`Requisite::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Requisite> {
-        let all = if self.0 == 0 { &[][..] } else { &Requisite::ALL };
-        all.iter().copied().filter(move |kind| self.0 & (1 << *kind as u16) != 0)
+        // Most often it is one kind.
+        let left = self.0.count_ones() as usize;
+        Requisite::ALL.into_iter().filter(move |kind| self.0 & (1 << *kind as u16) != 0).take(left)
     }
 }
 
@@ -159,4 +170,19 @@ pub fn is_internal(name: &str) -> bool {
 
 pub fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_found_by_its_name_and_a_set_gives_back_what_was_put_in() {
+        assert!(Requisite::ALL.iter().all(|kind| Requisite::named(kind.name()) == Some(*kind)));
+        assert_eq!(Requisite::named("requires"), None);
+        let all: Kinds = Requisite::ALL.into_iter().rev().collect();
+        assert!(all.iter().eq(Requisite::ALL) && all.len() == Requisite::ALL.len());
+        let some: Kinds = [Requisite::Watch, Requisite::Require, Requisite::Watch].into_iter().collect();
+        assert!(some.iter().eq([Requisite::Require, Requisite::Watch]) && some.len() == 2);
+    }
 }

@@ -381,8 +381,9 @@ mod tests {
     use crate::exec::renderers::yaml;
 
     fn world() -> World {
-        let host =
-            Fake::new().program(pip).answers([pip, "--version"], "pip 23.0.1 from /usr/lib (python 3.11)").answers(
+        let host = Fake::new()
+            .answers(["python3", "-m", "pip", "--version"], "pip 23.0.1 from /usr/lib (python 3.11)")
+            .answers(
                 ["python3", "-m", "pip", "list", "--format=json", "--disable-pip-version-check"],
                 "[{\"name\": \"six\", \"version\": \"1.16.0\"}, {\"name\": \"Foo_Bar\", \"version\": \"2\"}]",
             );
