@@ -106,7 +106,7 @@ impl State for OptionsPresent {
                         steps.push(Step::RemoveOption(None, text));
                         changes = true;
                     }
-                    Some(_) if !self.sections.at_value(name).is_some_and(|body| body.as_map().is_some()) => {
+                    Some(_) if self.sections.at_value(name).is_none_or(|body| body.as_map().is_none()) => {
                         comment.push_str(&format!("Removed section {text}.\n"));
                         steps.push(Step::RemoveSection(text));
                         changes = true;

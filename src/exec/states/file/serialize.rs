@@ -169,7 +169,7 @@ impl Serialize {
             return Ok(Ok(Merged { data, difference: None }));
         }
         let bytes = ctx.host.read(Path::new(name)).map_err(|error| super::fault(name, &error))?;
-        let text = String::from_utf8(bytes).map_or_else(|error| Value::Bytes(error.into_bytes().into()), Value::from);
+        let text = String::from_utf8(bytes).map_or_else(|error| Value::Bytes(error.into_bytes()), Value::from);
         let arguments = Arguments::positional([Value::from(serializer), text]);
         let old = match ctx.run("slsutil.deserialize", arguments) {
             Ok(old) => old,

@@ -70,12 +70,12 @@ impl State for Cloned {
             };
             return Ok(Plan::Changes { would: would.with_changes(changes), apply: Box::new(apply) });
         }
-        if let Err(fault) = account.ask(look.ctx, "git.status", &[cwd.clone()]) {
+        if let Err(fault) = account.ask(look.ctx, "git.status", std::slice::from_ref(&cwd)) {
             return failed(fault.to_string());
         }
         let exists = format!("Repository already exists at {target}");
         let Some(branch) = branch else { return Ok(already(exists)) };
-        let current = account.ask(look.ctx, "git.current_branch", &[cwd.clone()])?.to_text();
+        let current = account.ask(look.ctx, "git.current_branch", std::slice::from_ref(&cwd))?.to_text();
         if current == branch {
             return Ok(already(format!("{exists} and is checked out to branch '{branch}'")));
         }

@@ -7,8 +7,11 @@ use crate::record;
 use crate::wire::record::Keywords;
 use crate::wire::value::{Map, Value};
 
+/// Whether it is the account's configuration, and what names it to a function.
+type Place = (bool, Vec<(&'static str, Value)>);
+
 /// Which configuration: that of the account, or that of a checkout.
-fn place(repo: &Value, more: &Map) -> Result<(bool, Vec<(&'static str, Value)>), String> {
+fn place(repo: &Value, more: &Map) -> Result<Place, String> {
     let is_global = more.at("global").is_some_and(Value::truthy);
     if !is_global && !repo.truthy() {
         return Err("Non-global config options require the 'repo' argument to be set".to_owned());

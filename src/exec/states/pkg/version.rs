@@ -57,10 +57,11 @@ pub fn fulfills(ctx: &Ctx, versions: &[String], text: &str, rules: Rules) -> Res
 
 fn meets(ctx: &Ctx, version: &str, condition: &Condition, ignore_epoch: Option<bool>) -> Result<bool, Fault> {
     let Condition { operator, version: wanted } = condition;
-    if operator == "==" && fnmatch(version, wanted) {
+    let ignores = ignore_epoch.unwrap_or(!operator.contains(['<', '>']) && !wanted.contains(':'));
+    let is_like = fnmatch(version, wanted) || ignores && fnmatch(without_epoch(version), without_epoch(wanted));
+    if operator == "==" && is_like {
         return Ok(true);
     }
-    let ignores = ignore_epoch.unwrap_or(!operator.contains(['<', '>']) && !wanted.contains(':'));
     let arguments = [("pkg1", version.into()), ("pkg2", wanted.as_str().into()), ("ignore_epoch", ignores.into())];
     let Some(order) = ask(ctx, "pkg.version_cmp", arguments)?.as_int() else { return Ok(false) };
     Ok(match operator.as_str() {
@@ -72,6 +73,10 @@ fn meets(ctx: &Ctx, version: &str, condition: &Condition, ignore_epoch: Option<b
         ">=" => order >= 0,
         other => return Err(Fault::execution(format!("Invalid operator '{other}' for the version '{wanted}'"))),
     })
+}
+
+fn without_epoch(version: &str) -> &str {
+    version.split_once(':').map_or(version, |(_, rest)| rest)
 }
 
 #[cfg(test)]
