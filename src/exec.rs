@@ -21,6 +21,7 @@ pub mod net;
 pub mod outputters;
 pub mod outside;
 pub mod paths;
+pub mod patterns;
 pub mod pillar;
 pub mod program;
 pub mod random;

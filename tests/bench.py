@@ -6,12 +6,13 @@ usage: tests/bench.py [--salt VENV | --no-salt]
 Real Salt (3008.4, from PyPI) is installed into a folder of its own the first time. Everything runs in temporary
 folders on loopback. The last table says what was measured, what the aim is and whether it is met.
 """
-import argparse, filecmp, os, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
+import argparse, contextlib, datetime, filecmp, json, os, shutil, socket, sqlite3, statistics, subprocess, sys, tempfile, threading, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SALT_VERSION = '3008.4'
 FILE_BYTES = 100_000_000
+JOBS = 10_000
 parser = argparse.ArgumentParser()
 parser.add_argument('--salt', default=os.path.join(tempfile.gettempdir(), 'halite-bench-salt'))
 parser.add_argument('--no-salt', action='store_true', default=os.environ.get('BENCH_SALT') == 'no')
@@ -118,6 +119,37 @@ class Fleet:
                       '{% if at %}    - require: [{test: s{{ at - 1 }}}]\n{% endif %}{% endfor %}')
         return self.command('salt-call', '--local', f'--file-root={self.root}/states', 'state.id_exists', 's999', 'thousand')
 
+    def cold(self, count):
+        """Seconds of what is asked once: grains, a runner, and the list of many jobs."""
+        call, run = self.command('salt-call', '--local', 'grains.items'), self.command('salt-run', 'fileserver.envs')
+        jobs = self.command('salt-run', '--out=json', 'jobs.list_jobs')
+        self.fill()
+        listed = len(json.loads(sh(*jobs)))
+        if listed < JOBS:
+            sys.exit(f'{self.programs}: {listed} of {JOBS} jobs are listed')
+        return best_of(count, *call), best_of(count, *run), best_of(count, *jobs)
+
+    def fill(self):
+        """Writes many jobs down, as the master would."""
+        now = datetime.datetime.now()
+        jids = [(now - datetime.timedelta(seconds=at)).strftime('%Y%m%d%H%M%S%f') for at in range(1, JOBS + 1)]
+        path = f'{self.root}/var/cache/salt/master/jobs.sqlite'
+        if not os.path.exists(path):
+            sh(f'{self.programs}/python3', '-c', FILL, self.root, input='\n'.join(jids))
+            return
+        with contextlib.closing(sqlite3.connect(path, timeout=30)) as jobs, jobs:
+            load, = jobs.execute('SELECT load FROM jids LIMIT 1').fetchone()
+            known = json.loads(load)['jid']
+            columns = 'fun, "return", id, success, full_ret'
+            ret = jobs.execute(f'SELECT {columns} FROM salt_returns WHERE jid = ?', (known,)).fetchone()
+            for jid in jids:
+                jobs.execute('INSERT INTO jids VALUES (?, ?)', (jid, load.replace(known, jid)))
+                again = [text.replace(known, jid) for text in ret]
+                jobs.execute(f'INSERT INTO salt_returns (jid, {columns}) VALUES (?, ?, ?, ?, ?, ?)', (jid, *again))
+        # As the master does when it has written so much.
+        with contextlib.closing(sqlite3.connect(path, timeout=30)) as jobs:
+            jobs.execute('PRAGMA wal_checkpoint')
+
     def memory(self):
         time.sleep(5)
         return pss_kib(family(self.master.pid)), pss_kib(family(self.minion.pid))
@@ -175,6 +207,18 @@ print("many", 128 / (time.monotonic() - start))
 '''
 
 
+FILL = '''
+import sys
+import salt.config, salt.returners.local_cache as cache
+cache.__opts__ = salt.config.master_config(sys.argv[1] + "/conf/master")
+for jid in sys.stdin.read().split():
+    load = dict(jid=jid, fun="test.ping", arg=[], tgt="web1", tgt_type="glob", user="root", ret="")
+    cache.prep_jid(passed_jid=jid)
+    cache.save_load(jid, load, minions=["web1"])
+    cache.returner(dict(jid=jid, id="web1", fun="test.ping", fun_args=[], success=True, retcode=0, **{"return": True}))
+'''
+
+
 RENDERER = '''
 import json, statistics, sys, tempfile, time
 import salt.config
@@ -217,6 +261,7 @@ def main():
         call = best_of(20, *ours.command('salt-call', '--local', 'test.ping'))
         ping = best_of(20, *ours.command('salt', 'web1', 'test.ping'))
         thousand = best_of(10, *ours.thousand())
+        cold = ours.cold(10)
         states = dict(line.split() for line in sh('cargo', 'bench', '--quiet', '--bench', 'states', cwd=ROOT).splitlines()
                       if len(line.split()) == 2)
         version = best_of(50, f'{folder}/salt', '--version')
@@ -250,7 +295,7 @@ def main():
     row('2,000 lines of YAML, in their bare events', f'{loaded / events:.2f} ({loaded:.0f} us of {events:.0f} us)', 'at most 2', loaded <= 2 * events)
     if not options.no_salt:
         renderer(templates['sls_read_us'])
-        salt(measured, call, ping, thousand, file_time, master, minion)
+        salt(measured, call, ping, thousand, cold, file_time, master, minion)
     width = max(len(what) for what, *_ in rows)
     for what, value, aim, met in rows:
         print(f'{what:{width}}  {value:44}  {aim:16}  {met}')
@@ -268,13 +313,14 @@ def install_salt():
         sh(f'{options.salt}/bin/pip', 'install', '-q', f'salt=={SALT_VERSION}')
 
 
-def salt(measured, call, ping, thousand, file_time, master, minion):
+def salt(measured, call, ping, thousand, cold, file_time, master, minion):
     install_salt()
     theirs = Fleet(f'{options.salt}/bin', 13605)
     try:
         their_call = best_of(5, *theirs.command('salt-call', '--local', 'test.ping'))
         their_ping = best_of(5, *theirs.command('salt', 'web1', 'test.ping'))
         their_thousand = best_of(3, *theirs.thousand())
+        their_cold = theirs.cold(3)
         rates = dict(line.split() for line in sh(f'{options.salt}/bin/python3', '-c', LOCAL_CLIENT, theirs.root).splitlines()
                      if line.startswith(('one ', 'many ')))
         their_master, their_minion = theirs.memory()
@@ -289,6 +335,8 @@ def salt(measured, call, ping, thousand, file_time, master, minion):
     ratio('salt-call --local test.ping', their_call / call, 100, ms(call), ms(their_call))
     ratio('salt web1 test.ping', their_ping / ping, 60, ms(ping), ms(their_ping))
     ratio('1,000 states rendered and compiled', their_thousand / thousand, 100, ms(thousand), ms(their_thousand))
+    for what, mine, other in zip(('grains.items, cold', 'salt-run, cold', f'{JOBS:,} jobs in jobs.list_jobs'), cold, their_cold):
+        ratio(what, other / mine, 20, ms(mine), ms(other))
     ratio('a file of 100 MB, sealed and hash-checked', their_file_time / file_time, 4,
           f'{file_time:.2f} s', f'{their_file_time:.2f} s')
     one, many = float(measured['jobs_per_second']), float(measured['jobs_per_second_32'])

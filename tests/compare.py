@@ -3,6 +3,7 @@
 
     compare.py --halite FILE --salt PYTHON      prints the table of calls and agreements
     compare.py --halite FILE --salt PYTHON --root DIR    also those that change a host, each program in its own copy of DIR
+    compare.py --halite FILE --salt PYTHON --grains      the grains of this machine, key by key
     compare.py --salt PYTHON --record           writes what Salt answers to tests/data/modules/, for the unit tests
 
 PYTHON is the interpreter of an environment in which salt 3008.4 is installed. All calls of Salt run in one process of it,
@@ -10,21 +11,28 @@ by way of salt.client.Caller; each of Halite's is a `salt-call --local`. The cal
 a line, a JSON list of the function, its positional arguments and, where there are some, its keyword arguments. A word
 "differs: REASON", "volatile" or "host" behind the list says that another answer is known, that no answer is like another,
 or that it depends on the host: those are not recorded.
+The calls of states stand in tests/data/states/*.calls and are named states/NAME here: the state and its arguments, which
+`state.single` is asked; result, comment and changes are compared. Behind a "3 " a state is asked thrice: in test mode, for
+real and again.
 Calls that change a host stand in files that begin with the line "# root". They are made only with --root, whose DIR is a
 root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
-begins with "$ " is for a shell, to prepare what follows.
+begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there.
 """
 import argparse
 import collections
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE / "data" / "modules"
+STATES = HERE / "data" / "states"
+WIDTH = 400  # characters of an answer that are shown
 MINION = {
     "id": "web1",
     "file_client": "local",
@@ -32,24 +40,39 @@ MINION = {
 }
 
 
+# So many seconds a call may take.
+LIMIT = 120
+
+
+def path_of(name):
+    return STATES / f"{name.removeprefix('states/')}.calls" if name.startswith("states/") else DATA / f"{name}.calls"
+
+
 def calls(name):
     """The calls of a module: function, positional and keyword arguments, note."""
-    for number, line in enumerate((DATA / f"{name}.calls").read_text().splitlines(), 1):
+    for number, line in enumerate(path_of(name).read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         if line.startswith("$ "):
             yield "$", [line[2:]], {}, ""
             continue
+        thrice = name.startswith("states/") and line.startswith("3 ")
         try:
-            call, end = json.JSONDecoder().raw_decode(line)
+            call, end = json.JSONDecoder().raw_decode(line[2:] if thrice else line)
         except ValueError as error:
             sys.exit(f"{name}.calls, line {number}: {error}")
+        end += 2 * thrice
+        if name.startswith("states/"):
+            call = ["state.single", [call[0]], call[1]]
+            if thrice:
+                yield *call[:2], dict(call[2], test=True), line[end:].strip()
+                yield *call, line[end:].strip()
         fun, positional, *keywords = call
         yield fun, positional, keywords[0] if keywords else {}, line[end:].strip()
 
 
 def needs_root(name):
-    return (DATA / f"{name}.calls").read_text().startswith("# root")
+    return path_of(name).read_text().startswith("# root")
 
 
 def configuration(folder):
@@ -81,7 +104,12 @@ def answer_as_salt(folder):
     options = salt.config.minion_config(str(pathlib.Path(folder) / "minion"))
     functions = salt.client.Caller(mopts=options).sminion.functions
     answers = []
+    def late(*_):
+        raise TimeoutError(f"no answer in {LIMIT} s")
+
+    signal.signal(signal.SIGALRM, late)
     for fun, positional, keywords in json.load(sys.stdin):
+        signal.alarm(LIMIT)
         if fun == "$":
             answers.append(prepare(positional[0]))
             continue
@@ -95,7 +123,8 @@ def answer_as_salt(folder):
 
 
 def prepare(line):
-    done = subprocess.run(line, shell=True, text=True, capture_output=True)
+    surroundings = dict(os.environ, PYTHON=sys.executable)
+    done = subprocess.run(line, shell=True, text=True, capture_output=True, env=surroundings)
     if done.returncode:
         sys.exit(f"the preparation failed: {line}: {done.stderr}")
     return {"answer": None}
@@ -170,7 +199,10 @@ def ask_halite(program, folder, call):
     words = [as_word(value) for value in positional]
     words += [f"{name}={as_word(value)}" for name, value in keywords.items()]
     command = [program, "salt-call", "--local", "-c", str(folder), "--out=json", "-lquiet", fun, "--", *words]
-    done = subprocess.run(command, text=True, capture_output=True)
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return {"raises": f"no answer in {LIMIT} s"}
     try:
         return {"answer": json.loads(done.stdout)["local"]}
     except (ValueError, KeyError):
@@ -180,6 +212,26 @@ def ask_halite(program, folder, call):
 def as_word(value):
     """As a user types it. A text with a # in it is taken as it stands, by Salt too."""
     return value if isinstance(value, str) and "#" in value else json.dumps(value)
+
+
+def of_state(answer):
+    """What of a state's answer is compared."""
+    if isinstance(answer.get("answer"), dict) and answer["answer"]:
+        result = next(iter(answer["answer"].values()))
+        if isinstance(result, dict):
+            compared = {key: result.get(key) for key in ("result", "comment", "changes", "warnings")}
+            return {"answer": in_order(compared)}
+    return answer
+
+
+def in_order(result):
+    """Salt walks through folders in the order in which the disk has them."""
+    comment, changes = result["comment"], result["changes"]
+    if isinstance(comment, str) and ("The following files will be changed" in comment or "####" in comment):
+        result["comment"] = sorted(comment.splitlines())
+    if isinstance(changes, dict) and isinstance(changes.get("removed"), list):
+        result["changes"] = dict(changes, removed=sorted(changes["removed"]))
+    return result
 
 
 def agree(salt, halite):
@@ -193,7 +245,9 @@ def as_printed(value):
     if isinstance(value, dict):
         if list(value) == ["bytes"]:
             return bytes.fromhex(value["bytes"]).decode(errors="replace")
-        return {key: as_printed(inner) for key, inner in value.items() if key != "pid"}
+        # What was published is passed on by salt-call, and by a Caller it is not.
+        is_own = lambda key: key != "pid" and not key.startswith("__pub_")
+        return {key: as_printed(inner) for key, inner in value.items() if is_own(key)}
     if isinstance(value, list):
         return [as_printed(inner) for inner in value]
     return value
@@ -218,6 +272,38 @@ def record(python, folder, names):
         print(f"{name}: {len(lines)} answers")
 
 
+# Why a grain is not the same, or there is none.
+GRAINS = {
+    "ca_truststore": "which certificates Python takes; Halite takes the host's",
+    "haliteversion": "Halite's own version",
+    "package": "how Salt was packaged",
+    "pid": "a process of its own",
+    "pythonexecutable": "there is no Python",
+    "pythonpath": "there is no Python",
+    "pythonversion": "there is no Python",
+    "saltpath": "where the program is",
+    "zmqversion": "there is no ZeroMQ",
+}
+
+
+def grains(python, program, folder):
+    """The grains of this machine, key by key."""
+    salt = ask_salt(python, folder, [("grains.items", [], {})])[0]["answer"]
+    ours = ask_halite(program, folder, ("grains.items", [], {}))["answer"]
+    print("| grain | Salt | Halite | reason |\n|---|---|---|---|")
+    missing, same = 0, 0
+    for key in sorted(set(salt) | set(ours)):
+        pair = [json.dumps(grains[key])[:60].replace("|", "\\|") if key in grains else "" for grains in (salt, ours)]
+        if salt.get(key) == ours.get(key) and key in salt and key in ours:
+            same += 1
+            print(f"| {key} | the same | the same | |")
+            continue
+        missing += key not in GRAINS
+        print(f"| {key} | {pair[0]} | {pair[1]} | {GRAINS.get(key, 'none')} |")
+    print(f"\n{len(salt)} grains of Salt, {same} the same, {missing} without a reason")
+    return 1 if missing else 0
+
+
 def compare(python, program, folder, names, root):
     total = collections.Counter()
     print("| function | calls | agree | else |\n|---|---|---|---|")
@@ -237,14 +323,16 @@ def compare(python, program, folder, names, root):
         for (*call, note), salt, halite in zip(noted, answers, ours):
             if call[0] == "$":
                 continue
-            row = table[call[0]]
+            if name.startswith("states/"):
+                salt, halite = of_state(salt), of_state(halite)
+            row = table[call[1][0] if name.startswith("states/") else call[0]]
             row[0] += 1
             if agree(salt, halite) or note == "volatile" and like(salt, halite):
                 row[1] += 1
             elif note.startswith("differs:"):
                 row[2].append(note.removeprefix("differs:").strip())
             else:
-                row[2].append(f"{json.dumps(call)}: {json.dumps(salt)[:200]} <> {json.dumps(halite)[:200]}")
+                row[2].append(f"{json.dumps(call)}: {json.dumps(salt)[:WIDTH]} <> {json.dumps(halite)[:WIDTH]}")
                 total["unexplained"] += 1
         for fun, (count, agreed, others) in sorted(table.items()):
             print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |")
@@ -261,6 +349,7 @@ def main():
     arguments.add_argument("--halite", default="halite", help="the program")
     arguments.add_argument("--record", action="store_true", help="write Salt's answers for the unit tests")
     arguments.add_argument("--root", help="a root made by debootstrap, for calls that change a host")
+    arguments.add_argument("--grains", action="store_true", help="the grains of this machine, key by key")
     arguments.add_argument("--inside", help=argparse.SUPPRESS)
     arguments.add_argument("--in-root", help=argparse.SUPPRESS)
     arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")
@@ -271,12 +360,16 @@ def main():
         return answer_in_root(given.in_root)
     if not given.salt:
         arguments.error("--salt is missing")
-    names = given.modules or sorted(path.stem for path in DATA.glob("*.calls"))
+    names = given.modules or sorted(path.stem for path in DATA.glob("*.calls")) + sorted(
+        f"states/{path.stem}" for path in STATES.glob("*.calls")
+    )
     if given.record:
-        names = [name for name in names if not needs_root(name)]
+        names = [name for name in names if not needs_root(name) and not name.startswith("states/")]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         configuration(folder)
+        if given.grains:
+            return grains(given.salt, given.halite, folder)
         if given.record:
             return record(given.salt, folder, names)
         return compare(given.salt, given.halite, folder, names, given.root)

@@ -32,6 +32,8 @@ mod layers;
 mod packages;
 /// What packages ship beside the file.
 mod packaging;
+/// What minions have each other do.
+mod peer;
 /// The data that minions are given.
 mod pillar;
 /// The binary as users meet it.

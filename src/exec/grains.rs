@@ -55,6 +55,9 @@ pub fn collect(host: &dyn Host, opts: &Map) -> Map {
     grains
 }
 
+/// Where a job notes the grains that it has written: each in a list, which is empty if the grain is gone.
+pub const WRITTEN: &str = "__grains_written__";
+
 /// The file that `grains.setval` writes: `grains`, in the folder of the configuration.
 pub fn file(opts: &Map) -> std::path::PathBuf {
     let conf_file = opts.str_at("conf_file").unwrap_or("/etc/salt/minion");
@@ -84,6 +87,10 @@ impl Look<'_> {
     /// A file's text; nothing where it cannot be read.
     fn text(&self, path: &str) -> Option<String> {
         self.host.read(Path::new(path)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        self.host.read(Path::new(path)).ok()
     }
 
     /// The text of a file that holds one line.

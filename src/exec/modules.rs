@@ -52,7 +52,7 @@ mod mount;
 mod network;
 mod pillar;
 mod pip;
-mod pkg;
+pub mod pkg;
 mod ps;
 mod publish;
 mod random;
@@ -282,7 +282,8 @@ pub mod tests {
 
     /// `Zg==` is none: base64 ends so.
     fn is_keyword(name: &str, value: &str) -> bool {
-        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') && !value.starts_with('=')
+        let is_start = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        is_start && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c)) && !value.starts_with('=')
     }
 
     /// As the command line reads arguments, near enough: `name=value` is a keyword.

@@ -7,7 +7,7 @@ mod color;
 mod highstate;
 mod json;
 mod key;
-mod nested;
+pub mod nested;
 mod no_return;
 mod pprint;
 pub mod progress;
@@ -104,14 +104,15 @@ pub fn show(value: &Value, name: &str, style: &Style) -> Shown {
 }
 
 /// The lines of a text where Python's `splitlines` ends them.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     lines_with_ends(text).map(|line| {
         let line = line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
         line.strip_suffix(is_line_end).unwrap_or(line)
     })
 }
 
-fn lines_with_ends(text: &str) -> impl Iterator<Item = &str> {
+/// The same, each line with what ends it.
+pub fn lines_with_ends(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (at, end) = match rest.char_indices().find(|(_, c)| is_line_end(*c)) {

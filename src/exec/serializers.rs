@@ -29,7 +29,12 @@ pub const SERIALIZERS: &[Serializer] = &[
         write: |value, options| {
             let indent = options.at("indent").and_then(Value::as_int).and_then(|indent| usize::try_from(indent).ok());
             let sort_keys = options.at("sort_keys").is_some_and(Value::truthy);
-            Ok(value.to_json_with(JsonStyle { indent, sort_keys, ..JsonStyle::default() }).into())
+            let ascii = options.at("ensure_ascii").is_some_and(Value::truthy);
+            let tight = options
+                .at("separators")
+                .and_then(Value::as_list)
+                .is_some_and(|signs| signs.iter().all(|sign| sign.as_str().is_some_and(|sign| !sign.ends_with(' '))));
+            Ok(value.to_json_with(JsonStyle { indent, sort_keys, ascii, tight }).into())
         },
         read: |from, _| parse_json(text(from)?),
     },

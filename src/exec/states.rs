@@ -27,11 +27,38 @@
 //! pub const MODULE: Module = Module { name: "test", doc: "Simple checks.", functions: &[state::<Nop>("nop")] };
 //! ```
 
+mod alias;
+mod alternatives;
+mod archive;
 mod cmd;
+mod cron;
+mod debconf;
+mod environ;
 mod file;
+mod git;
+mod grains;
+mod group;
 mod hooks;
+mod host;
+mod http;
+mod ini;
+mod iptables;
+mod kmod;
+mod locale;
 mod module;
+mod mount;
+mod pip;
+mod pkg;
+mod pkgrepo;
+mod process;
+mod service;
+mod ssh_auth;
+mod ssh_known_hosts;
+mod sysctl;
 mod test;
+mod timezone;
+mod user;
+mod virtualenv;
 mod wait;
 
 use super::{Ctx, Fault, function};
@@ -41,17 +68,52 @@ use crate::wire::value::{Map, Value};
 pub use hooks::{Aggregate, Hooks, Init};
 
 /// Every module, sorted by name.
-pub const MODULES: &[&Module] = &[&cmd::MODULE, &file::MODULE, &module::MODULE, &test::MODULE];
+pub const MODULES: &[&Module] = &[
+    &alias::MODULE,
+    &alternatives::MODULE,
+    &archive::MODULE,
+    &cmd::MODULE,
+    &cron::MODULE,
+    &debconf::MODULE,
+    &environ::MODULE,
+    &file::MODULE,
+    &git::MODULE,
+    &grains::MODULE,
+    &group::MODULE,
+    &host::MODULE,
+    &http::MODULE,
+    &ini::MODULE,
+    &iptables::MODULE,
+    &kmod::MODULE,
+    &locale::MODULE,
+    &module::MODULE,
+    &mount::MODULE,
+    &pip::MODULE,
+    &pkg::MODULE,
+    &pkgrepo::MODULE,
+    &process::MODULE,
+    &service::MODULE,
+    &ssh_auth::MODULE,
+    &ssh_known_hosts::MODULE,
+    &sysctl::MODULE,
+    &test::MODULE,
+    &timezone::MODULE,
+    &user::MODULE,
+    &virtualenv::MODULE,
+];
 
 /// What modules do beside their states, by module.
-pub const HOOKS: &[Hooks] = &[];
+pub const HOOKS: &[Hooks] = &[pkg::HOOKS];
 
 /// Modules of Salt whose states react to changes of others and which are not in this version yet: an SLS is compiled as
 /// with them.
-const WATCHING: [&str; 4] = ["event", "mount", "pkg", "service"];
+const WATCHING: [&str; 1] = ["event"];
 
 /// The function of a module that runs when what its states watch has changed.
 pub const REACTION: &str = "mod_watch";
+
+/// Where a low chunk has those that it requires, when it needs to know more of them than that they have succeeded.
+pub const REQUIRED: &str = "__required__";
 
 pub type Module = function::Module<PlanFn>;
 pub type Function = function::Function<PlanFn>;
@@ -111,6 +173,16 @@ impl Outcome {
         Outcome { result, comment: comment.into(), ..Outcome::default() }
     }
 
+    /// It was done.
+    pub fn done(comment: impl Into<String>) -> Outcome {
+        Outcome::new(Some(true), comment)
+    }
+
+    /// It could not be done.
+    pub fn failed(comment: impl Into<String>) -> Outcome {
+        Outcome::new(Some(false), comment)
+    }
+
     pub fn with_changes(mut self, changes: Map) -> Outcome {
         self.changes = changes;
         self
@@ -132,6 +204,11 @@ pub fn failed(comment: impl Into<String>) -> Plan {
     Plan::Stands(Outcome::new(Some(false), comment))
 }
 
+/// All is as it should be, which test mode says in other words.
+pub fn stands(would: Outcome, done: Outcome) -> Plan {
+    Plan::Changes { would, apply: Box::new(move |_| Ok(done)) }
+}
+
 /// Something is to be changed; `changes` and `comment` are what test mode says.
 pub fn change(
     changes: Map,
@@ -139,6 +216,26 @@ pub fn change(
     apply: impl FnOnce(&Ctx) -> Result<Outcome, Fault> + 'static,
 ) -> Plan {
     Plan::Changes { would: Outcome::new(None, comment).with_changes(changes), apply: Box::new(apply) }
+}
+
+/// Arguments for a function by name; those that are nothing are left to their defaults.
+pub fn given<const N: usize>(pairs: [(&str, Value); N]) -> Map {
+    Map::from_iter(pairs.into_iter().filter(|(_, value)| !value.is_null()))
+}
+
+/// What an execution function answers.
+pub fn ask<const N: usize>(ctx: &Ctx, fun: &str, arguments: [(&str, Value); N]) -> Result<Value, Fault> {
+    ctx.run(fun, Arguments::keywords(given(arguments)))
+}
+
+/// One change under a key.
+pub fn single(key: &str, value: impl Into<Value>) -> Map {
+    Map::from_iter([(key, value.into())])
+}
+
+/// Two values of something: what it was and what it is.
+pub fn from_to(old: impl Into<Value>, new: impl Into<Value>) -> Map {
+    Map::from_iter([("old", old.into()), ("new", new.into())])
 }
 
 /// The state called `mod.fun`.
@@ -162,8 +259,32 @@ pub fn watches(module: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+    use crate::exec::context::NoMaster;
+    use crate::exec::host::ReadOnly;
+    use crate::exec::modules::tests::World;
+
+    /// What a state plans in a world, on a host that it cannot change.
+    pub fn planned(world: &World, fun: &str, arguments: Arguments) -> Result<Plan, Fault> {
+        let ctx = world.ctx(&NoMaster);
+        let view = ReadOnly(ctx.host);
+        let looking = ctx.on(&view);
+        let look = Look { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[] };
+        let function = find(fun).unwrap_or_else(|| panic!("there is no state {fun}"));
+        (function.run)(arguments, &look).unwrap_or_else(|error| panic!("{fun}: {error}"))
+    }
+
+    /// What test mode says of a plan, and what comes of it when it is done.
+    pub fn both(world: &World, plan: Result<Plan, Fault>) -> (Outcome, Outcome) {
+        match plan.unwrap_or_else(|fault| panic!("{fault}")) {
+            Plan::Stands(outcome) => (outcome.clone(), outcome),
+            Plan::Changes { would, apply } => {
+                let done = apply(&world.ctx(&NoMaster)).unwrap_or_else(|fault| panic!("{fault}"));
+                (would, done)
+            }
+        }
+    }
 
     #[test]
     fn the_table_is_sorted_and_documented() {

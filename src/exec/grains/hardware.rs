@@ -28,7 +28,7 @@ fn graphics(look: &Look) -> Map {
     let is_off = |name: &str| look.opts.at(name) == Some(&Value::Bool(false));
     let Some(lspci) = look.host.which("lspci").filter(|_| !is_off("enable_lspci") && !is_off("enable_gpu_grains"))
     else {
-        return Map::new();
+        return shown(Vec::new());
     };
     let has_one = look.names("/sys/bus/pci/devices").iter().any(|name| {
         let class = look.line(&format!("/sys/bus/pci/devices/{name}/class")).unwrap_or_default();
@@ -43,7 +43,11 @@ fn graphics(look: &Look) -> Map {
             Err(error) => log::warn!("lspci cannot be asked for graphics cards: {error}"),
         }
     }
-    Map::from_iter([("num_gpus", Value::from(found.len() as i64)), ("gpus", Value::list(found))])
+    shown(found)
+}
+
+fn shown(cards: Vec<Map>) -> Map {
+    Map::from_iter([("num_gpus", Value::from(cards.len())), ("gpus", Value::list(cards))])
 }
 
 fn cards(told: &str) -> Vec<Map> {

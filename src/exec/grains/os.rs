@@ -2,22 +2,47 @@
 
 use super::Look;
 use crate::wire::value::{Map, Value};
+use std::io::BufRead;
 
 pub(super) fn grains(look: &Look) -> Map {
     let release = look.text("/etc/os-release").or_else(|| look.text("/usr/lib/os-release")).unwrap_or_default();
     let release = Release::parse(&release);
     let id = release.value("ID").unwrap_or("linux");
-    let full = release.value("NAME").unwrap_or("Linux").trim();
-    let os = os_name(id, full);
+    let name = release.value("NAME").unwrap_or("Linux").trim();
+    let is_suse = matches!(release.vendor(), "suse" | "opensuse");
+    let os = if is_suse { "SUSE".to_owned() } else { os_name(id, name) };
     let family = family(&os, id, release.value("ID_LIKE").unwrap_or_default());
-    let version = version(look, &release, &os);
-    let codename = codename(&release);
+    let full = match release.value("VERSION") {
+        _ if is_suse && name == "openSUSE Leap" => "Leap",
+        Some("Tumbleweed") if is_suse => "Tumbleweed",
+        _ => name,
+    };
+    let lsb = look.text("/etc/lsb-release").unwrap_or_default();
+    let lsb = Release::parse(&lsb);
+    let supported = release.value("SUSE_SUPPORT_PRODUCT").zip(release.value("SUSE_SUPPORT_PRODUCT_VERSION"));
+    let version = match supported {
+        Some((_, version)) => version.to_owned(),
+        None => version(look, &release, &os),
+    };
+    let lsb_codename = match lsb.value("DISTRIB_CODENAME") {
+        Some(name) => name.to_owned(),
+        None => codename(&release, &os),
+    };
+    let codename = match supported {
+        Some((product, version)) => format!("{product} {version}"),
+        None if lsb_codename.contains("Red Hat") => in_parentheses(release.value("VERSION").unwrap_or_default()),
+        None => lsb_codename.clone(),
+    };
 
     let mut grains = Map::new();
     grains.insert("init", init(look));
-    grains.insert("lsb_distrib_id", full);
-    grains.insert("lsb_distrib_release", version.as_str());
-    grains.insert("lsb_distrib_codename", codename.as_str());
+    grains.insert("lsb_distrib_id", lsb.value("DISTRIB_ID").unwrap_or(name));
+    let number = lsb.value("DISTRIB_RELEASE").or_else(|| release.value("VERSION_ID"));
+    grains.insert("lsb_distrib_release", number.unwrap_or(&version));
+    grains.insert("lsb_distrib_codename", lsb_codename);
+    if let Some(description) = lsb.value("DISTRIB_DESCRIPTION") {
+        grains.insert("lsb_distrib_description", description);
+    }
     grains.insert("osfullname", full);
     grains.insert("osrelease", version.as_str());
     grains.insert("oscodename", codename.as_str());
@@ -30,7 +55,9 @@ pub(super) fn grains(look: &Look) -> Map {
         // Ubuntu's releases are years and months: one without the month would be none.
         let finger = if os == "Ubuntu" || os == "Pop" { version.clone() } else { major.to_text() };
         grains.insert("osfinger", format!("{}-{finger}", if named { &os } else { full }));
-        grains.insert("osmajorrelease", major.clone());
+        if major.as_int().is_some() {
+            grains.insert("osmajorrelease", major.clone());
+        }
     }
     grains.insert("osrelease_info", info);
     if let Some(systemd) = systemd(look) {
@@ -54,12 +81,26 @@ impl<'a> Release<'a> {
     }
 
     fn value(&self, name: &str) -> Option<&'a str> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).filter(|value| !value.is_empty())
+        self.even_empty(name).filter(|value| !value.is_empty())
+    }
+
+    fn even_empty(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
+    /// Who makes it, by its CPE: `cpe:/o:opensuse:leap:15.6`, `cpe:2.3:o:amazon:amazon_linux:2023`.
+    fn vendor(&self) -> &'a str {
+        let cpe = self.value("CPE_NAME").unwrap_or_default();
+        let rest = cpe.strip_prefix("cpe:/").or_else(|| cpe.strip_prefix("cpe:2.3:")).unwrap_or_default();
+        rest.split(':').nth(1).unwrap_or_default()
     }
 }
 
 /// The short name that Salt has always used for a distribution.
 fn os_name(id: &str, full: &str) -> String {
+    if (id, full) == ("centos", "CentOS Stream") {
+        return full.to_owned();
+    }
     let known = OS_OF_ID.iter().find(|(known, _)| *known == id).map(|(_, os)| *os);
     let fallback = || full.trim_end_matches("GNU/Linux").trim_end_matches("Linux").trim().to_owned();
     known.map_or_else(fallback, str::to_owned)
@@ -123,16 +164,23 @@ fn version(look: &Look, release: &Release, os: &str) -> String {
     }
 }
 
-/// The word in `VERSION` in parentheses or behind a comma where `VERSION_CODENAME` is not there.
-fn codename(release: &Release) -> String {
-    if let Some(name) = release.value("VERSION_CODENAME") {
-        return name.to_owned();
+/// `VERSION_CODENAME` where there is one, an empty one too; else the whole name, from which two distributions take the word
+/// in parentheses.
+fn codename(release: &Release, os: &str) -> String {
+    let pretty = || release.value("PRETTY_NAME").unwrap_or_default();
+    match release.even_empty("VERSION_CODENAME") {
+        Some(name) => name.to_owned(),
+        None if matches!(os, "Rocky" | "AlmaLinux") => in_parentheses(pretty()),
+        None => pretty().to_owned(),
     }
-    let version = release.value("VERSION").unwrap_or_default();
-    if let Some((_, rest)) = version.split_once('(') {
-        return rest.trim_end_matches(')').to_owned();
+}
+
+/// The word in parentheses, else what stands behind a comma.
+fn in_parentheses(text: &str) -> String {
+    match text.split_once('(') {
+        Some((_, rest)) => rest.split(')').next().unwrap_or(rest).to_owned(),
+        None => text.split_once(", ").map_or_else(String::new, |(_, name)| name.to_owned()),
     }
-    version.split_once(", ").map_or_else(String::new, |(_, name)| name.to_owned())
 }
 
 fn number_or_text(part: &str) -> Value {
@@ -168,16 +216,34 @@ fn init(look: &Look) -> String {
     known.to_owned()
 }
 
-/// Its version stands in the name of its library, which is faster to read than to ask the program.
+/// Its version stands in the name of its library and its features stand in it, which is faster to read than to ask the
+/// program.
 fn systemd(look: &Look) -> Option<Map> {
     let multiarch = format!("/usr/lib/{}-linux-gnu/systemd", look.found("cpuarch"));
     let folders = [multiarch.as_str(), "/usr/lib/systemd", "/lib/systemd", "/usr/lib64/systemd"];
-    let version = folders.iter().flat_map(|folder| look.names(folder)).find_map(|name| {
-        let rest = name.strip_prefix("libsystemd-shared-")?.strip_suffix(".so")?;
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        (!digits.is_empty()).then_some(digits)
+    let (version, library) = folders.iter().find_map(|folder| {
+        look.names(folder).into_iter().find_map(|name| {
+            let rest = name.strip_prefix("libsystemd-shared-")?.strip_suffix(".so")?;
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            (!digits.is_empty()).then(|| (digits, format!("{folder}/{name}")))
+        })
     })?;
-    Some(Map::from_iter([("version", version), ("features", String::new())]))
+    let features = look.bytes(&library).and_then(|library| features(&library)).unwrap_or_default();
+    Some(Map::from_iter([("version", version), ("features", features)]))
+}
+
+/// The text in systemd's library that `systemctl --version` prints: words that begin with a sign.
+fn features(library: &[u8]) -> Option<String> {
+    const START: &[u8] = b"PAM ";
+    let mut rest = library;
+    // The standard library looks for one byte very fast.
+    while rest.skip_until(b'+').is_ok_and(|skipped| skipped > 0) {
+        if rest.starts_with(START) {
+            let end = rest.iter().position(|byte| *byte == 0)?;
+            return std::str::from_utf8(&rest[..end]).ok().map(|text| format!("+{}", text.trim()));
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -189,22 +255,26 @@ mod tests {
     #[test]
     fn systemd_is_known_by_its_library() {
         let library = "/usr/lib/x86_64-linux-gnu/systemd/libsystemd-shared-252.so";
-        let host = Fake::new().file("/proc/sys/kernel/arch", "x86_64\n").file(library, "");
+        let text = "\0code\0+PAM +AUDIT -GNUTLS default-hierarchy=unified\0more";
+        let host = Fake::new().file("/proc/sys/kernel/arch", "x86_64\n").file(library, text);
         let grains = collect(&host, &Map::new());
-        assert_eq!(grains.at("systemd").and_then(|systemd| systemd.at("version")), Some(&"252".into()));
+        assert_eq!(
+            grains.at("systemd").unwrap().to_json(),
+            r#"{"version": "252", "features": "+PAM +AUDIT -GNUTLS default-hierarchy=unified"}"#
+        );
         assert_eq!(collect(&Fake::new(), &Map::new()).at("systemd"), None);
     }
 
     #[test]
     fn distributions_have_the_names_that_salt_gives_them() {
         let table = parse_json(include_str!("../../../tests/data/os-release.json")).unwrap();
-        assert_eq!(table.as_list().unwrap().len(), 8);
+        assert!(table.as_list().unwrap().len() > 40);
         for case in table.as_list().unwrap() {
             let text = case.at("os-release").and_then(Value::as_str).unwrap();
             let host = Fake::new().file("/etc/os-release", text).file("/proc/sys/kernel/arch", "x86_64\n");
             let grains = collect(&host, &Map::new());
             for (grain, expected) in case.at("grains").and_then(Value::as_map).unwrap().iter() {
-                assert_eq!(grains.at_value(grain), Some(expected), "{grain} of {text}");
+                assert_eq!(grains.at_value(grain), Some(expected), "{grain} of {}", case.at("source").unwrap());
             }
         }
     }

@@ -15,7 +15,7 @@ use super::graph::{Graph, Step, tag};
 use super::low::Low;
 use crate::exec::Ctx;
 use crate::exec::pillar::Asked;
-use crate::exec::states::{HOOKS, Hooks};
+use crate::exec::states::{self, HOOKS, Hooks};
 use crate::wire::value::{Map, Value};
 use aggregate::Groups;
 use caller::{Called, Purpose};
@@ -298,11 +298,35 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
+    /// A chunk as its state sees it. One that cleans a folder has to know what others, which it requires, put there.
+    fn low(&self, chunk: usize) -> Map {
+        let mut low = self.chunks[chunk].clone();
+        if !low.at("clean").is_some_and(Value::truthy) {
+            return low;
+        }
+        let required: Vec<&Value> = low
+            .at("require")
+            .and_then(Value::as_list)
+            .into_iter()
+            .flatten()
+            .filter_map(|requisite| requisite.at("file"))
+            .collect();
+        let is_required = |other: &&Map| {
+            ["name", "__id__"].iter().any(|key| other.at(key).is_some_and(|value| required.contains(&value)))
+        };
+        let found: Vec<Map> = self.chunks.iter().filter(is_required).cloned().collect();
+        if !found.is_empty() {
+            low.insert(states::REQUIRED, found);
+        }
+        low
+    }
+
     /// Calls a chunk here and now.
     fn call(&mut self, chunk: usize, changed: &[String]) -> Map {
         let purpose = if self.is_check(chunk) { Purpose::Check } else { Purpose::Run };
-        let low = self.chunks[chunk].clone();
+        let low = self.low(chunk);
         let Called { mut result, attempts } = caller::call(&self.world, &mut self.scratch, &low, changed, purpose);
+        self.world.take_written_grains(&mut self.scratch);
         match attempts {
             None => drop(result.insert("__run_num__", self.next_number())),
             Some(_) if purpose == Purpose::Check => drop(self.chunks[chunk].insert("__prereq__", false)),
@@ -339,7 +363,7 @@ impl<'s, 'a> Runner<'s, 'a> {
     fn react(&mut self, chunk: usize, changed: &[String]) -> Map {
         let mut low = self.chunks[chunk].clone();
         low.insert("sfun", low.at("fun").cloned());
-        low.insert("fun", super::super::states::REACTION);
+        low.insert("fun", states::REACTION);
         let own = std::mem::replace(&mut self.chunks[chunk], low);
         let result = self.call(chunk, changed);
         self.chunks[chunk] = own;

@@ -4,6 +4,7 @@ mod chroot;
 mod login;
 mod options;
 mod script;
+mod shell_info;
 pub mod words;
 
 use super::{Function, Module, Run, function};
@@ -30,6 +31,7 @@ const FUNCTIONS: &[Function] = &[
     function::<script::Script>("script"),
     function::<script::ScriptRetcode>("script_retcode"),
     function::<Shell>("shell"),
+    function::<shell_info::ShellInfo>("shell_info"),
     function::<Shells>("shells"),
     function::<Tty>("tty"),
     function::<Which>("which"),

@@ -13,6 +13,7 @@ pub const MODULE: Module = Module {
         function::<BackupMode>("backup_mode").inline(),
         function::<DotVals>("dot_vals").inline(),
         function::<Get>("get").inline(),
+        function::<Items>("items").inline(),
         function::<ManageMode>("manage_mode").inline(),
         function::<Merge>("merge").inline(),
         function::<Opt>("option").inline(),
@@ -230,6 +231,19 @@ impl Run for DotVals {
             found.extend(fitting.map(|(key, value)| (key.clone(), value.clone())).collect());
         }
         Ok(found.into())
+    }
+}
+
+record! {
+    /// Shows the whole configuration of the minion.
+    ///
+    ///   salt '*' config.items
+    pub struct Items {}
+}
+
+impl Run for Items {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(ctx.opts.clone().into())
     }
 }
 

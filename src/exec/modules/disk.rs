@@ -1,6 +1,8 @@
 //! `disk.*`: how full file systems are, and what devices say of themselves.
 
+mod change;
 mod devices;
+mod hdparm;
 mod iostat;
 mod smart;
 
@@ -16,12 +18,19 @@ pub const MODULE: Module = Module {
     functions: &[
         function::<devices::Blkid>("blkid"),
         function::<devices::Dump>("dump"),
+        function::<change::Format>("format"),
         function::<devices::Fstype>("fstype"),
+        function::<change::GetFstypeFromPath>("get_fstype_from_path"),
+        function::<hdparm::Hdparms>("hdparms"),
+        function::<hdparm::Hpa>("hpa"),
         function::<Inodeusage>("inodeusage"),
         function::<iostat::Iostat>("iostat"),
         function::<Percent>("percent"),
+        function::<change::Resize2fs>("resize2fs"),
         function::<smart::SmartAttributes>("smart_attributes"),
+        function::<change::Tune>("tune"),
         function::<Usage>("usage"),
+        function::<change::Wipe>("wipe"),
     ],
 };
 

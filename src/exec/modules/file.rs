@@ -1,7 +1,7 @@
 //! `file.*`: files, folders, links, and what is in them.
 
 pub(in crate::exec) mod attributes;
-mod backups;
+pub mod backups;
 mod block;
 mod comment;
 mod content;
@@ -11,7 +11,7 @@ mod find;
 pub(in crate::exec) mod hash;
 mod line;
 mod make;
-mod manage;
+pub(in crate::exec) mod manage;
 pub(in crate::exec) mod managed;
 mod names;
 mod node;
@@ -19,7 +19,7 @@ mod open_files;
 pub(in crate::exec) mod owner;
 mod patch;
 mod place;
-pub(super) mod remove;
+pub mod remove;
 mod replace;
 mod search;
 mod sed;
@@ -152,7 +152,8 @@ fn refused(path: &str, error: &io::Error) -> Fault {
     Fault::execution(in_python_words(path, error))
 }
 
-fn in_python_words(path: &str, error: &io::Error) -> String {
+/// What the system says of a path, in Python's words.
+pub fn in_python_words(path: &str, error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(number) => format!("[Errno {number}] {}: '{path}'", reason(error)),
         None => format!("{error}: '{path}'"),

@@ -5,7 +5,7 @@ mod change;
 use super::{Module, Run, config, function};
 use crate::exec::target::DELIMITER;
 use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply};
+use crate::exec::{Ctx, Fault, Reply, grains};
 use crate::record;
 use crate::wire::record::{Keywords, Rest};
 use crate::wire::value::{Map, Value};
@@ -32,12 +32,18 @@ pub const MODULE: Module = Module {
     ],
 };
 
-fn traverse<'a>(ctx: &'a Ctx, key: &str, delimiter: &str) -> Result<Option<&'a Value>, Fault> {
+/// The value at a path, with what this job has written since the grains were collected.
+fn traverse(ctx: &Ctx, key: &str, delimiter: &str) -> Result<Option<Value>, Fault> {
     if delimiter.is_empty() {
         return Err(Fault::invocation("the delimiter is empty"));
     }
     let (first, rest) = key.split_once(delimiter).unwrap_or((key, ""));
-    Ok(ctx.grains.at(first).and_then(|value| value.traverse(rest, delimiter)))
+    let scratch = ctx.scratch.borrow();
+    let written = scratch.at(grains::WRITTEN).and_then(|written| written.at(first));
+    match written.and_then(Value::as_list) {
+        Some(values) => Ok(values.first().and_then(|value| value.traverse(rest, delimiter)).cloned()),
+        None => Ok(ctx.grains.at(first).and_then(|value| value.traverse(rest, delimiter)).cloned()),
+    }
 }
 
 record! {
@@ -59,7 +65,7 @@ record! {
 
 impl Run for Get {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok(traverse(ctx, &self.key, &self.delimiter)?.cloned().unwrap_or(self.default).into())
+        Ok(traverse(ctx, &self.key, &self.delimiter)?.unwrap_or(self.default).into())
     }
 }
 
@@ -93,7 +99,7 @@ record! {
 
 impl Run for Equals {
     fn run(self, ctx: &Ctx) -> Reply {
-        let found = traverse(ctx, &self.key, DELIMITER)?.map(Value::to_text).unwrap_or_default();
+        let found = traverse(ctx, &self.key, DELIMITER)?.as_ref().map(Value::to_text).unwrap_or_default();
         Ok((found == self.value.to_text()).into())
     }
 }
@@ -118,7 +124,7 @@ impl Run for Item {
         let mut found = Map::new();
         for path in &self.args.0 {
             let value = traverse(ctx, &path.to_text(), &delimiter)?;
-            found.insert(path.clone(), value.cloned().unwrap_or_else(|| default.clone()));
+            found.insert(path.clone(), value.unwrap_or_else(|| default.clone()));
         }
         if option("sanitize").is_some_and(Value::truthy) {
             sanitize(&mut found);

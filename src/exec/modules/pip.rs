@@ -8,6 +8,7 @@ use crate::exec::{Ctx, Fault, Reply, paths};
 use crate::record;
 use crate::wire::value::{Map, Value, parse_json};
 use std::cmp::Ordering;
+use std::str::FromStr;
 
 pub const MODULE: Module = Module {
     name: "pip",
@@ -391,20 +392,10 @@ impl Run for Upgrade {
     }
 }
 
-/// Versions of packages by their numbers; one that is not yet final comes before.
+/// By Python's rules; what is no version by them comes first, as text.
 fn by_version(a: &str, b: &str) -> Ordering {
-    let key = |version: &str| {
-        let is_final = !version.contains(|c: char| c.is_ascii_alphabetic()) || version.contains("post");
-        let numbers: Vec<u64> = version
-            .split(|c: char| !c.is_ascii_digit())
-            .filter(|part| !part.is_empty())
-            .map(|part| part.parse().unwrap_or(0))
-            .collect();
-        (numbers, is_final)
-    };
-    let ((a, a_final), (b, b_final)) = (key(a), key(b));
-    let shared = a.len().min(b.len());
-    a[..shared].cmp(&b[..shared]).then(a_final.cmp(&b_final)).then(a.len().cmp(&b.len()))
+    let key = |version: &str| (pep440_rs::Version::from_str(version).ok(), version.to_owned());
+    key(a).cmp(&key(b))
 }
 
 record! {

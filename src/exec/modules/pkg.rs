@@ -10,6 +10,8 @@ mod manager;
 mod show;
 mod zypper;
 
+pub use debian::described as described_source;
+
 use super::{Module, function};
 use crate::exec::{Ctx, Fault};
 use crate::wire::value::{Map, Value};

@@ -1,5 +1,8 @@
 //! `saltutil.*`: the minion itself: its jobs, and what it should read again.
 
+mod beside;
+mod cache;
+mod synced;
 mod update;
 
 use super::{Module, Run, function};
@@ -15,19 +18,52 @@ pub const MODULE: Module = Module {
     name: "saltutil",
     doc: "Look after the minion: see and end its jobs, have it read things again.",
     functions: &[
+        function::<cache::ClearCache>("clear_cache"),
+        function::<cache::ClearJobCache>("clear_job_cache"),
+        function::<beside::Cmd>("cmd"),
+        function::<cache::FindCachedJob>("find_cached_job"),
         function::<FindJob>("find_job"),
         function::<IsRunning>("is_running"),
         function::<KillAllJobs>("kill_all_jobs"),
         function::<KillJob>("kill_job"),
+        function::<cache::ListExtmods>("list_extmods"),
+        function::<beside::Mmodule>("mmodule"),
+        function::<RefreshPillar>("pillar_refresh"),
         function::<RefreshBeacons>("refresh_beacons"),
         function::<RefreshGrains>("refresh_grains"),
         function::<RefreshMatchers>("refresh_matchers"),
         function::<RefreshModules>("refresh_modules"),
         function::<RefreshPillar>("refresh_pillar"),
+        function::<RefreshResources>("refresh_resources"),
+        function::<cache::RegenKeys>("regen_keys"),
         function::<RevokeAuth>("revoke_auth"),
+        function::<beside::Runner>("runner"),
         function::<RunningJobs>("running"),
         function::<SignalAllJobs>("signal_all_jobs"),
         function::<SignalJob>("signal_job"),
+        function::<synced::SyncAll>("sync_all"),
+        function::<synced::Sync>("sync_beacons"),
+        function::<synced::Sync>("sync_clouds"),
+        function::<synced::Sync>("sync_engines"),
+        function::<synced::Sync>("sync_executors"),
+        function::<synced::Sync>("sync_grains"),
+        function::<synced::Sync>("sync_log_handlers"),
+        function::<synced::Sync>("sync_matchers"),
+        function::<synced::Sync>("sync_modules"),
+        function::<synced::Sync>("sync_output"),
+        function::<synced::Sync>("sync_outputters"),
+        function::<synced::Sync>("sync_pillar"),
+        function::<synced::Sync>("sync_proxymodules"),
+        function::<synced::Sync>("sync_renderers"),
+        function::<synced::Sync>("sync_resources"),
+        function::<synced::Sync>("sync_returners"),
+        function::<synced::Sync>("sync_sdb"),
+        function::<synced::Sync>("sync_serializers"),
+        function::<synced::Sync>("sync_states"),
+        function::<synced::Sync>("sync_thorium"),
+        function::<synced::Sync>("sync_tops"),
+        function::<synced::Sync>("sync_utils"),
+        function::<synced::Sync>("sync_wrapper"),
         function::<TermAllJobs>("term_all_jobs"),
         function::<TermJob>("term_job"),
         function::<update::Update>("update"),
@@ -189,9 +225,10 @@ record! {
 
 impl Run for RefreshGrains {
     fn run(self, ctx: &Ctx) -> Reply {
-        ctx.master.tell_minion("grains_refresh", Map::new())?;
+        // Whoever asks is told True even where nobody heard, as Salt has it.
+        told(ctx, "grains_refresh", Map::new());
         if self.refresh_pillar {
-            ctx.master.tell_minion("pillar_refresh", Map::from_iter([("clean_cache", self.clean_pillar_cache)]))?;
+            told(ctx, "pillar_refresh", Map::from_iter([("clean_cache", self.clean_pillar_cache)]));
         }
         Ok(true.into())
     }
@@ -201,6 +238,7 @@ record! {
     /// Has the minion fetch its pillar again.
     ///
     ///   salt '*' saltutil.refresh_pillar
+    ///   salt '*' saltutil.pillar_refresh
     pub struct RefreshPillar {
         /// Whether to wait until it is there.
         wait: bool = false,
@@ -217,8 +255,7 @@ impl Run for RefreshPillar {
         if self.wait {
             data.insert("wait", self.timeout);
         }
-        ctx.master.tell_minion("pillar_refresh", data)?;
-        Ok(true.into())
+        Ok(told(ctx, "pillar_refresh", data).into())
     }
 }
 
@@ -234,8 +271,7 @@ record! {
 
 impl Run for RefreshModules {
     fn run(self, ctx: &Ctx) -> Reply {
-        ctx.master.tell_minion("module_refresh", Map::new())?;
-        Ok(true.into())
+        Ok(told(ctx, "module_refresh", Map::new()).into())
     }
 }
 
@@ -248,8 +284,7 @@ record! {
 
 impl Run for RefreshBeacons {
     fn run(self, ctx: &Ctx) -> Reply {
-        ctx.master.tell_minion("beacons_refresh", Map::new())?;
-        Ok(true.into())
+        Ok(told(ctx, "beacons_refresh", Map::new()).into())
     }
 }
 
@@ -262,8 +297,20 @@ record! {
 
 impl Run for RefreshMatchers {
     fn run(self, ctx: &Ctx) -> Reply {
-        ctx.master.tell_minion("matchers_refresh", Map::new())?;
-        Ok(true.into())
+        Ok(told(ctx, "matchers_refresh", Map::new()).into())
+    }
+}
+
+record! {
+    /// Has the minion ask for its resources again, of which this version has none.
+    ///
+    ///   salt '*' saltutil.refresh_resources
+    pub struct RefreshResources {}
+}
+
+impl Run for RefreshResources {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(told(ctx, "resource_refresh", Map::new()).into())
     }
 }
 
@@ -280,8 +327,18 @@ record! {
 impl Run for RevokeAuth {
     fn run(self, ctx: &Ctx) -> Reply {
         let data = Map::from_iter([("preserve_minion_cache", self.preserve_minion_cache)]);
-        ctx.master.tell_minion("revoke_auth", data)?;
-        Ok(true.into())
+        Ok(told(ctx, "revoke_auth", data).into())
+    }
+}
+
+/// Tells the daemon of this minion; false where none runs.
+fn told(ctx: &Ctx, tag: &str, data: Map) -> bool {
+    match ctx.master.tell_minion(tag, data) {
+        Ok(()) => true,
+        Err(fault) => {
+            log::error!("{tag}: {fault}");
+            false
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `sys.*`: what functions there are, and how they are called.
 
+mod renderer;
+mod runner;
 mod state;
 
 use super::{MODULES, Module, Run, find, function, names};
@@ -17,9 +19,15 @@ pub const MODULE: Module = Module {
         function::<Doc>("doc").inline(),
         function::<ListFunctions>("list_functions").inline(),
         function::<ListModules>("list_modules").inline(),
+        function::<renderer::ListRenderers>("list_renderers").inline(),
+        function::<runner::ListRunnerFunctions>("list_runner_functions").inline(),
+        function::<runner::ListRunners>("list_runners").inline(),
         function::<state::ListStateFunctions>("list_state_functions").inline(),
         function::<state::ListStateModules>("list_state_modules").inline(),
         function::<ReloadModules>("reload_modules"),
+        function::<renderer::RendererDoc>("renderer_doc").inline(),
+        function::<runner::RunnerArgspec>("runner_argspec").inline(),
+        function::<runner::RunnerDoc>("runner_doc").inline(),
         function::<state::StateArgspec>("state_argspec").inline(),
         function::<state::StateDoc>("state_doc").inline(),
     ],
@@ -99,13 +107,21 @@ record! {
     /// Has the minion load its modules anew.
     ///
     ///   salt '*' sys.reload_modules
-    pub struct ReloadModules {}
+    pub struct ReloadModules {
+        /// Taken, not used.
+        initial_load: bool = false,
+        /// Taken, not used.
+        context: Value = (),
+    }
 }
 
 impl Run for ReloadModules {
     fn run(self, ctx: &Ctx) -> Reply {
-        ctx.master.tell_minion("module_refresh", Map::new())?;
-        Ok(true.into())
+        // There is nothing to be said for it: as Salt has it, nothing comes back either way.
+        if let Err(fault) = ctx.master.tell_minion("module_refresh", Map::new()) {
+            log::debug!("module_refresh: {fault}");
+        }
+        Ok(().into())
     }
 }
 
@@ -166,7 +182,7 @@ mod tests {
     fn functions_are_found_by_module_name_and_pattern() {
         assert_eq!(value("sys.list_functions", Arguments::positional(["sys.doc"])), Value::list(["sys.doc"]));
         let of_module = value("sys.list_functions", Arguments::positional(["sys"]));
-        assert_eq!(of_module.as_list().unwrap().len(), 9);
+        assert_eq!(of_module.as_list().unwrap().len(), 15);
         assert_eq!(value("sys.list_functions", Arguments::positional(["sys."])), of_module);
         assert_eq!(value("sys.list_functions", Arguments::positional(["nothing"])), Value::List(Vec::new()));
         assert_eq!(value("sys.list_modules", Arguments::positional(["cm*"])), Value::list(["cmd"]));

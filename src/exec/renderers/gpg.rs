@@ -3,7 +3,8 @@
 use super::pipe::{RenderError, Rendered, Renderer, Rendering};
 use crate::wire::value::Value;
 
-pub const RENDERER: Renderer = Renderer { name: "gpg", render };
+pub const RENDERER: Renderer =
+    Renderer { name: "gpg", doc: "Messages of GnuPG, in a text or anywhere in data, become what they hold.", render };
 
 const BEGIN: &str = "-----BEGIN PGP MESSAGE-----";
 const END: &str = "-----END PGP MESSAGE-----";

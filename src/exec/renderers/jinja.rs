@@ -45,7 +45,7 @@ pub use error::{Kind, TemplateError, excerpt};
 pub use objects::Functions;
 pub use options::{Dialect, Options, UndefinedPolicy};
 
-pub const RENDERER: Renderer = Renderer { name: "jinja", render };
+pub const RENDERER: Renderer = Renderer { name: "jinja", doc: "Templates of Jinja as text.", render };
 
 fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;

@@ -3,7 +3,7 @@
 use super::pipe::{RenderError, Rendered, Renderer, Rendering};
 use crate::wire::value::parse_json;
 
-pub const RENDERER: Renderer = Renderer { name: "json", render };
+pub const RENDERER: Renderer = Renderer { name: "json", doc: "JSON as data.", render };
 
 fn render(input: Rendered, _: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;

@@ -20,7 +20,19 @@ const OLD_NAMES: &[(&str, &str)] =
 /// One step of a pipe.
 pub struct Renderer {
     pub name: &'static str,
+    /// What it makes of what.
+    pub doc: &'static str,
     pub render: fn(Rendered, &Rendering) -> Result<Rendered, RenderError>,
+}
+
+/// The names of all renderers.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    RENDERERS.iter().map(|renderer| renderer.name)
+}
+
+/// What the renderer of a name does.
+pub fn doc(name: &str) -> Option<&'static str> {
+    RENDERERS.iter().find(|renderer| renderer.name == name).map(|renderer| renderer.doc)
 }
 
 /// What goes from one renderer to the next.

@@ -2,7 +2,8 @@
 
 use super::pipe::{RenderError, Rendered, Renderer, Rendering};
 
-pub const RENDERER: Renderer = Renderer { name: "text", render };
+pub const RENDERER: Renderer =
+    Renderer { name: "text", doc: "The text as it is, without the line that chose the pipe.", render };
 
 fn render(input: Rendered, _: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;

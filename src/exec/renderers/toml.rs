@@ -7,7 +7,7 @@ use crate::wire::value::{Map, Value};
 
 pub use dump::dump;
 
-pub const RENDERER: Renderer = Renderer { name: "toml", render };
+pub const RENDERER: Renderer = Renderer { name: "toml", doc: "TOML as data.", render };
 
 fn render(input: Rendered, _: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;

@@ -30,7 +30,7 @@ use std::fmt;
 pub use aggregate::load_aggregated;
 pub use dump::{DumpStyle, Flow, Keys, dump, dump_with};
 
-pub const RENDERER: Renderer = Renderer { name: "yaml", render };
+pub const RENDERER: Renderer = Renderer { name: "yaml", doc: "YAML as data.", render };
 
 fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;

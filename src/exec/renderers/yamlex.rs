@@ -4,7 +4,11 @@ use super::pipe::{RenderError, Rendered, Renderer, Rendering};
 use super::yaml::{self, YamlError};
 use crate::wire::value::Value;
 
-pub const RENDERER: Renderer = Renderer { name: "yamlex", render };
+pub const RENDERER: Renderer = Renderer {
+    name: "yamlex",
+    doc: "YAML in which a key may stand twice and `!aggregate` joins what it holds.",
+    render,
+};
 
 fn render(input: Rendered, _: &Rendering) -> Result<Rendered, RenderError> {
     let text = input.text(RENDERER.name)?;

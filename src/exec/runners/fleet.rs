@@ -121,6 +121,11 @@ impl Gathered {
 pub trait Archive {
     /// Every job that is kept, oldest first: its jid and its load.
     fn jobs(&self) -> Result<Vec<(String, Map)>, Fault>;
+    /// Hands every job over as [`jobs`](Archive::jobs) lists them, one after the other: there may be very many.
+    fn each_job(&self, take: &mut dyn FnMut(&str, &Map)) -> Result<(), Fault> {
+        self.jobs()?.iter().for_each(|(jid, load)| take(jid, load));
+        Ok(())
+    }
     fn job(&self, jid: &str) -> Result<Option<Map>, Fault>;
     /// The full returns of a job, by minion.
     fn returns(&self, jid: &str) -> Result<Vec<(String, Map)>, Fault>;

@@ -285,10 +285,12 @@ impl Run for ListJobs {
             from: times::bound("start_time", self.start_time.as_ref())?,
             to: times::bound("end_time", self.end_time.as_ref())?,
         };
-        let jobs = ctx.archive.jobs()?;
-        let found = jobs.iter().filter(|(jid, load)| filter.lets_through(jid, load));
-        let shown: Map =
-            found.map(|(jid, load)| (jid.as_str(), described(jid, load, Detail::WithoutMinions))).collect();
+        let mut shown = Map::new();
+        ctx.archive.each_job(&mut |jid, load| {
+            if filter.lets_through(jid, load) {
+                shown.insert(jid, described(jid, load, Detail::WithoutMinions));
+            }
+        })?;
         Ok(with_outputter(shown.into(), self.outputter.as_deref()))
     }
 }

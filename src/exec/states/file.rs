@@ -1,30 +1,89 @@
 //! `file.*`: files, folders and links.
 
 mod absent;
+mod accumulated;
 mod append;
-mod directory;
+mod blockreplace;
+pub mod cached;
+mod check_cmd;
+mod clean;
+mod comment;
+mod copy;
+mod decode;
+pub mod directory;
+mod edit;
+mod hardlink;
+mod keyvalue;
+mod line;
 mod managed;
-mod owner;
+mod mknod;
+pub mod owner;
+mod patch;
+mod prepend;
 mod presence;
+mod pruned;
+mod recurse;
+mod rename;
+mod replace;
+mod retention;
+mod run_check_cmd;
+mod serialize;
+mod shortcut;
+pub mod source;
 mod symlink;
+mod target;
+mod tidied;
+mod touch;
 
-use super::{Function, Module, Outcome, state};
-use crate::exec::Ctx;
+use super::{Function, Module, Outcome, single, state};
 use crate::exec::host::{FileKind, Stat};
+use crate::exec::modules::file::{in_python_words, manage};
+use crate::exec::{Ctx, Fault, paths};
+use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
+use owner::Owner;
 use std::path::{Path, PathBuf};
 
 pub const MODULE: Module = Module { name: "file", doc: "Files, folders and links.", functions: FUNCTIONS };
 
 const FUNCTIONS: &[Function] = &[
     state::<absent::Absent>("absent"),
+    state::<accumulated::Accumulated>("accumulated"),
     state::<append::Append>("append"),
+    state::<blockreplace::Blockreplace>("blockreplace"),
+    state::<cached::Cached>("cached"),
+    state::<comment::Comment>("comment"),
+    state::<copy::Copy>("copy"),
+    state::<decode::Decode>("decode"),
     state::<directory::Directory>("directory"),
     state::<presence::Exists>("exists"),
+    state::<hardlink::Hardlink>("hardlink"),
+    state::<keyvalue::Keyvalue>("keyvalue"),
+    state::<line::Line>("line"),
     state::<managed::Managed>("managed"),
     state::<presence::Missing>("missing"),
+    state::<mknod::Mknod>("mknod"),
+    state::<run_check_cmd::RunCheckCmd>("mod_run_check_cmd"),
+    state::<cached::NotCached>("not_cached"),
+    state::<patch::Patch>("patch"),
+    state::<prepend::Prepend>("prepend"),
+    state::<pruned::Pruned>("pruned"),
+    state::<recurse::Recurse>("recurse"),
+    state::<rename::Rename>("rename"),
+    state::<replace::Replace>("replace"),
+    state::<retention::RetentionSchedule>("retention_schedule"),
+    state::<serialize::Serialize>("serialize"),
+    state::<shortcut::Shortcut>("shortcut"),
     state::<symlink::Symlink>("symlink"),
+    state::<tidied::Tidied>("tidied"),
+    state::<touch::Touch>("touch"),
+    state::<comment::Uncomment>("uncomment"),
 ];
+
+/// A path as it is meant: `~` is somebody's home.
+fn own_name(ctx: &Ctx, name: &str) -> String {
+    paths::expand_user(ctx.host, name)
+}
 
 /// A path that is not absolute is refused; the error says so to whoever wrote the SLS.
 fn absolute(name: &str, function: &str) -> Result<PathBuf, String> {
@@ -35,19 +94,18 @@ fn absolute(name: &str, function: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// A path where there is something; the error is for whoever wrote the SLS.
+fn existing(ctx: &Ctx, name: &str, function: &str) -> Result<(), String> {
+    absolute(name, function)?;
+    match paths::exists(ctx.host, name) {
+        true => Ok(()),
+        false => Err(format!("{name}: file not found")),
+    }
+}
+
 /// What stands at a path, links followed.
 fn followed(ctx: &Ctx, path: &Path) -> Option<Stat> {
-    let mut path = path.to_owned();
-    for _ in 0..40 {
-        let stat = ctx.host.stat(&path).ok()?;
-        match (stat.kind, &stat.target) {
-            (FileKind::Link, Some(target)) => {
-                path = path.parent().map_or_else(|| target.clone(), |folder| folder.join(target));
-            }
-            _ => return Some(stat),
-        }
-    }
-    None
+    paths::followed(ctx.host, path).ok()
 }
 
 fn is_folder(ctx: &Ctx, path: &Path) -> bool {
@@ -56,7 +114,18 @@ fn is_folder(ctx: &Ctx, path: &Path) -> bool {
 
 /// A failure in words, for what the host refuses.
 fn refused(what: &str, error: &std::io::Error) -> Outcome {
-    Outcome::new(Some(false), format!("{what}: {error}"))
+    Outcome::failed(format!("{what}: {error}"))
+}
+
+/// What the host refuses about a path.
+fn fault(path: &str, error: &std::io::Error) -> Fault {
+    Fault::execution(in_python_words(path, error))
+}
+
+/// Makes the folders above a path that are missing.
+fn made_above(ctx: &Ctx, path: &str, owner: &Owner) -> Result<(), Fault> {
+    let arguments = Arguments::keywords(Map::from_iter(owner.values())).with("path", path);
+    ctx.run("file.makedirs", arguments).map(drop)
 }
 
 /// A mode as an SLS gives it: text or digits that YAML took for a number, `keep` or nothing for none.
@@ -65,7 +134,7 @@ fn mode(value: &Value) -> Result<Option<u32>, String> {
     if !value.truthy() || text == "keep" {
         return Ok(None);
     }
-    let digits = text.trim_start_matches("0o");
+    let digits = text.trim_matches(['"', '\'']).trim_start_matches("0o");
     match u32::from_str_radix(digits, 8) {
         Ok(mode) if mode <= 0o7777 => Ok(Some(mode)),
         _ => Err(format!("the mode '{text}' is no octal number such as '0644'")),
@@ -77,7 +146,31 @@ fn shown(mode: u32) -> String {
     format!("{mode:04o}")
 }
 
-/// One change under a key.
-fn single(key: &str, value: impl Into<Value>) -> Map {
-    Map::from_iter([(key, value.into())])
+/// Whether a copy of what is replaced is kept: as the state says, else as the configuration does.
+fn keeps_backup(ctx: &Ctx, given: Option<&str>) -> bool {
+    let given = given.filter(|given| !given.is_empty()).or_else(|| ctx.opts.str_at("backup_mode"));
+    matches!(given, Some("minion" | "both"))
+}
+
+/// A text in an encoding; in UTF-8 where none is given.
+fn encoded(text: String, encoding: Option<&str>, errors: &str) -> Result<Vec<u8>, String> {
+    match encoding.filter(|encoding| !encoding.is_empty()) {
+        Some(encoding) => manage::encoded(&text, encoding, errors).map_err(|fault| fault.to_string()),
+        None => Ok(text.into_bytes()),
+    }
+}
+
+/// The user that a state means: the one that is given, else the one that the minion runs as.
+fn user_or_own(ctx: &Ctx, given: &Value) -> Value {
+    let own = || ctx.opts.str_at("user").filter(|user| !user.is_empty()).unwrap_or("root").into();
+    if given.is_null() { own() } else { given.clone() }
+}
+
+/// The first group of a user, by its name if it has one.
+fn group_of(ctx: &Ctx, user: &Value) -> Value {
+    let gid = ctx.host.user(&user.to_text()).ok().flatten().map_or(0, |user| user.gid);
+    match ctx.host.group_by_gid(gid).ok().flatten() {
+        Some(name) => name.into(),
+        None => gid.into(),
+    }
 }

@@ -40,6 +40,10 @@ impl runners::Archive for Kept {
         Ok(jobs.into_iter().map(|kept| (kept.jid, kept.load)).collect())
     }
 
+    fn each_job(&self, take: &mut dyn FnMut(&str, &Map)) -> Result<(), Fault> {
+        self.read(|archive| archive.each_job(take))
+    }
+
     fn job(&self, jid: &str) -> Result<Option<Map>, Fault> {
         Ok(self.read(|archive| archive.job(jid))?.map(|kept| kept.load))
     }

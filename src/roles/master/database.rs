@@ -565,6 +565,19 @@ impl Archive {
         self.rows("SELECT jid, load FROM jids ORDER BY jid", [])
     }
 
+    /// Hands over what [`jobs`](Archive::jobs) lists, one after the other.
+    pub fn each_job(&self, take: &mut dyn FnMut(&str, &Map)) -> Result<(), DatabaseError> {
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached("SELECT jid, load FROM jids ORDER BY jid")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                take(row.get_ref(0)?.as_str()?, &map_of(row.get_ref(1)?.as_str()?));
+            }
+            Ok(())
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
     pub fn job(&self, jid: &str) -> Result<Option<Kept>, DatabaseError> {
         Ok(self.rows("SELECT jid, load FROM jids WHERE jid = ?", [jid])?.pop())
     }

@@ -20,12 +20,14 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So many beginnings are remembered, for questions that come again.
 const REMEMBERED: usize = 1024;
 /// So many runners run at once for minions.
 const RUNNERS: usize = 8;
+/// One that takes longer counts no more: it must not keep others out for ever.
+const RUN_TIME: Duration = Duration::from_secs(3600);
 /// How long a question waits for news: well below the patience of a minion's connection.
 const WAIT: Duration = Duration::from_secs(2);
 /// A runner's answer must fit into one of the master's.
@@ -50,8 +52,15 @@ struct Begun {
 #[derive(Clone)]
 struct Run {
     value: Option<Value>,
+    began: Instant,
     /// Closed when the runner has ended.
     ended: Receiver<()>,
+}
+
+impl Run {
+    fn is_under_way(&self) -> bool {
+        self.value.is_none() && self.began.elapsed() < RUN_TIME
+    }
 }
 
 /// The user that a job of a minion is known by: no name of an account has a colon in it.
@@ -129,7 +138,7 @@ impl Master {
                 log::warn!("'{id}' may not have the runner {} called (peer_run)", fun.escape_debug());
                 return PeerAnswer::Denied;
             }
-            let under_way = self.peers.borrow().runs.iter().filter(|(_, run)| run.value.is_none()).count();
+            let under_way = self.peers.borrow().runs.iter().filter(|(_, run)| run.is_under_way()).count();
             if under_way >= RUNNERS {
                 return PeerAnswer::Running;
             }
@@ -150,9 +159,9 @@ impl Master {
         let (sender, ended) = bounded::<()>(1);
         {
             let runs = &mut self.peers.borrow_mut().runs;
-            runs.push_back((key.clone(), Run { value: None, ended }));
+            runs.push_back((key.clone(), Run { value: None, began: Instant::now(), ended }));
             // Those that are still under way are the last ones.
-            while runs.len() > REMEMBERED && runs.front().is_some_and(|(_, run)| run.value.is_some()) {
+            while runs.len() > REMEMBERED && runs.front().is_some_and(|(_, run)| !run.is_under_way()) {
                 runs.pop_front();
             }
         }
@@ -288,7 +297,7 @@ mod tests {
 
     #[test]
     fn arguments_are_read_as_on_a_command_line() {
-        let read = |words: &[&str]| Value::List(read(&Value::list(words.iter().copied()).as_list().unwrap())).to_json();
+        let read = |words: &[&str]| Value::List(read(Value::list(words.iter().copied()).as_list().unwrap())).to_json();
         assert_eq!(read(&["a", "5", "x=[1, 2]"]), r#"["a", 5, {"x": [1, 2], "__kwarg__": true}]"#);
         assert_eq!(apart(&"a 5".into()).to_json(), r#"["a", 5]"#);
         assert_eq!(word(&Value::list(["a"])), r#"["a"]"#);

@@ -172,8 +172,12 @@ impl Caller<'_> {
         let saltenv = low.at("saltenv").or_else(|| low.at("__env__")).and_then(Value::as_str).unwrap_or("base");
         let look = Look { ctx: &self.looking, low, saltenv, changed };
         let plan = slots::filled(&self.ctx, arguments(low, function)).and_then(|arguments| {
-            (function.run)(arguments, &look)
-                .unwrap_or_else(|error| Err(Fault::Arguments { fun: full_name(low), error }))
+            // What states leave for each other is there while one looks, too.
+            self.looking.scratch.swap(&self.ctx.scratch);
+            let plan = (function.run)(arguments, &look)
+                .unwrap_or_else(|error| Err(Fault::Arguments { fun: full_name(low), error }));
+            self.looking.scratch.swap(&self.ctx.scratch);
+            plan
         });
         let outcome = match plan {
             Ok(Plan::Stands(outcome)) => Ok(outcome),

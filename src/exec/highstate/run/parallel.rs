@@ -72,7 +72,7 @@ impl<'s, 'a> Runner<'s, 'a> {
 
     fn start(&mut self, chunk: usize) {
         self.beside.running += 1;
-        let (world, low, done) = (self.world.clone(), self.chunks[chunk].clone(), self.beside.tells.clone());
+        let (world, low, done) = (self.world.clone(), self.low(chunk), self.beside.tells.clone());
         self.scope.spawn(move || {
             let result = catch_unwind(AssertUnwindSafe(|| apart(&world, &low))).unwrap_or_else(|_| broken());
             // A run that has ended early waits for nobody.

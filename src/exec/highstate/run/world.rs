@@ -61,6 +61,20 @@ impl<'a> World<'a> {
         self.opts.at("test").is_some_and(Value::truthy)
     }
 
+    /// Sees the grains that a state has written.
+    pub fn take_written_grains(&mut self, scratch: &mut Map) {
+        let Some(Value::Map(written)) = scratch.remove(grains::WRITTEN) else {
+            return;
+        };
+        let all = Arc::make_mut(&mut self.grains);
+        for (key, value) in written {
+            match value {
+                Value::List(mut values) if !values.is_empty() => drop(all.insert(key, values.remove(0))),
+                _ => drop(all.remove_value(&key)),
+            }
+        }
+    }
+
     /// Looks again at what a state says that it may have changed (`reload_grains`, `reload_pillar`).
     pub fn reload(&mut self, low: &Map) {
         let wants = |name: &str| low.at(name).is_some_and(Value::truthy);

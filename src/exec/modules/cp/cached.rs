@@ -5,8 +5,7 @@ use crate::exec::fileserver::Listing;
 use crate::exec::fileserver::address::{is_escaped, parse, redacted, scheme, split_saltenv};
 use crate::exec::fileserver::cache::files_below;
 use crate::exec::fileserver::client::{FileClient, Wanted, address_of, path_of};
-use crate::exec::regex::Regex;
-use crate::exec::target::fnmatch::fnmatch;
+use crate::exec::patterns::passes;
 use crate::exec::{Ctx, Fault, Reply};
 use crate::record;
 use crate::wire::value::Value;
@@ -179,31 +178,6 @@ impl Run for CacheDir {
         }
         Ok(kept.into())
     }
-}
-
-/// Whether a name is wanted: by one of the patterns to include, where there are some, and by none of those to exclude.
-fn passes(name: &str, include: &Value, exclude: &Value) -> Result<bool, Fault> {
-    let any = |patterns: &Value| -> Result<bool, Fault> {
-        let patterns = match patterns {
-            Value::List(items) => items.iter().map(Value::to_text).collect(),
-            other => vec![other.to_text()],
-        };
-        for pattern in patterns {
-            let matches = match pattern.strip_prefix("E@") {
-                None => fnmatch(name, &pattern),
-                Some(text) => {
-                    let expression = Regex::new(text)
-                        .map_err(|error| Fault::invocation(format!("the pattern '{pattern}': {error}")))?;
-                    expression.search(name).map_err(|error| Fault::invocation(error.to_string()))?.is_some()
-                }
-            };
-            if matches {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    };
-    Ok((!include.truthy() || any(include)?) && !(exclude.truthy() && any(exclude)?))
 }
 
 record! {

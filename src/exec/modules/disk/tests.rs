@@ -149,3 +149,81 @@ fn samples_are_averaged() {
     let option = Arguments::default().with("disks", "-z");
     assert!(run(Fake::new(), "disk.iostat", option).is_err());
 }
+
+#[test]
+fn file_systems_are_made_and_wiped_by_their_programs() {
+    let fails = || Finished { code: 1, stderr: b"wipefs: error".to_vec(), ..Finished::default() };
+    let host = || {
+        Fake::new()
+            .answers(["mkfs", "-t", "ext4", "-i", "4096", "-E", "lazy_itable_init=0", "-F", "/dev/vdb"], "")
+            .answers(["mkfs", "-t", "vfat", "-F", "32", "/dev/vdb"], "")
+            .answers(["sync"], "")
+            .answers(["wipefs", "-a", "/dev/vdb"], "")
+            .command(["wipefs", "-a", "/dev/none"], fails())
+            .command(["resize2fs", "/dev/vdb"], fails())
+    };
+    let device = || Arguments::positional(["/dev/vdb"]);
+    let ext = device().with("inode_size", 4096).with("lazy_itable_init", 0).with("force", true);
+    assert_eq!(run(host(), "disk.format", ext).unwrap(), true.into());
+    assert_eq!(run(host(), "disk.format", device().with("fs_type", "vfat").with("fat", 32)).unwrap(), true.into());
+    assert_eq!(run(host(), "disk.wipe", device()).unwrap(), true.into());
+    assert_eq!(run(host(), "disk.wipe", Arguments::positional(["/dev/none"])).unwrap(), false.into());
+    assert_eq!(run(host(), "disk.resize2fs", device()).unwrap(), ().into());
+    assert!(run(host(), "disk.wipe", Arguments::positional(["-x"])).is_err());
+}
+
+#[test]
+fn a_device_is_tuned_and_shown() {
+    let asked = [
+        "blockdev",
+        "--getro",
+        "--getsz",
+        "--getss",
+        "--getpbsz",
+        "--getiomin",
+        "--getioopt",
+        "--getalignoff",
+        "--getmaxsect",
+        "--getsize",
+        "--getsize64",
+        "--getra",
+        "--getfra",
+        "/dev/vda",
+    ];
+    let host = || {
+        Fake::new()
+            .program("/usr/bin/blockdev")
+            .answers(["blockdev", "--setra", "1024", "--setro", "/dev/vda"], "")
+            .answers(asked, "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n1024\n12\n")
+    };
+    let tuned = Arguments::positional(["/dev/vda"]).with("read-ahead", 1024).with("read-only", true);
+    assert_eq!(run(host(), "disk.tune", tuned).unwrap().to_json(), r#"{"getra": "1024", "getro": "1"}"#);
+    let wrong = Arguments::positional(["/dev/vda"]).with("read-ahead", "x; id").with("speed", 1);
+    let error = run(host(), "disk.tune", wrong).unwrap_err().to_string();
+    assert_eq!(error, "Invalid keyword arguments: read-ahead=x; id, speed=1");
+}
+
+#[test]
+fn disks_tell_hdparm_of_themselves() {
+    let all = "\n/dev/sda:\n multcount     = 16 (on)\n geometry      = 30401/255/63, sectors = 488397168, start = 0\n \
+               drive state is:  active/idle\n max sectors   = 390721968/488397168, HPA is enabled\n";
+    let area = "\n/dev/sda:\n max sectors   = 390721968/488397168, HPA is enabled\n";
+    let host = || {
+        Fake::new()
+            .program("/usr/bin/hdparm")
+            .answers(["hdparm", "-aN", "/dev/sda"], all)
+            .answers(["hdparm", "-N", "/dev/sda"], area)
+            .answers(["hdparm", "--yes-i-know-what-i-am-doing", "-Np463977279", "/dev/sda"], "")
+    };
+    assert_eq!(
+        run(host(), "disk.hdparms", Arguments::positional(["sda", "aN"])).unwrap().to_json(),
+        r#"{"/dev/sda": {"multcount": [16, "on"], "geometry": [30401, 255, 63, {"sectors": "488397168", "start": "0"}], "drive_state": ["active", "idle"], "max_sectors": [390721968, 488397168, "HPA is enabled"]}}"#
+    );
+    assert_eq!(
+        run(host(), "disk.hpa", Arguments::positional(["/dev/sda"])).unwrap().to_json(),
+        r#"{"/dev/sda": {"total": 488397168, "visible": 390721968, "hidden": 97675200}}"#
+    );
+    assert_eq!(run(host(), "disk.hpa", Arguments::positional(["/dev/sda", "24419889"])).unwrap(), ().into());
+    assert!(run(host(), "disk.hpa", Arguments::positional(["/dev/sda", "much"])).is_err());
+    assert!(run(host(), "disk.hdparms", Arguments::positional(["sda", "a; id"])).is_err());
+}

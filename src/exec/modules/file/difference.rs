@@ -80,6 +80,21 @@ pub(in crate::exec) struct Shown {
     pub of_template: bool,
 }
 
+impl Shown {
+    /// How files differ that come of no template.
+    pub const ALL: Shown = Shown { changes: true, of_template: false };
+
+    pub fn when(changes: bool) -> Shown {
+        Shown { changes, ..Shown::ALL }
+    }
+}
+
+impl Default for Shown {
+    fn default() -> Shown {
+        Shown::ALL
+    }
+}
+
 /// Differences that do not count: a change of nothing else fires no `watch` and no `onchanges`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::exec) struct Ignored {

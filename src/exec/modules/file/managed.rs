@@ -568,7 +568,7 @@ impl Run for CheckManaged {
         };
         // Below /tmp owner and mode are nobody's business.
         if is_temporary {
-            ["user", "group", "mode"].iter().for_each(|key| drop(changes.remove(*key)));
+            ["user", "group", "mode"].iter().for_each(|key| drop(changes.remove(key)));
         }
         if changes.is_empty() {
             return Ok(pair(true.into(), format!("The file {name} is in the correct state")).into());

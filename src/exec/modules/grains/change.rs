@@ -72,9 +72,9 @@ impl Run for Append {
     fn run(self, ctx: &Ctx) -> Reply {
         let mut items = match traverse(ctx, &self.key, &self.delimiter)? {
             None => Vec::new(),
-            Some(Value::List(items)) => items.clone(),
+            Some(Value::List(items)) => items,
             Some(Value::Null) if self.convert => Vec::new(),
-            Some(value) if self.convert => vec![value.clone()],
+            Some(value) if self.convert => vec![value],
             Some(_) => return Ok(format!("The key {} is not a valid list", self.key).into()),
         };
         if items.contains(&self.val) {
@@ -106,7 +106,7 @@ impl Run for Remove {
     fn run(self, ctx: &Ctx) -> Reply {
         let mut items = match traverse(ctx, &self.key, &self.delimiter)? {
             None => Vec::new(),
-            Some(Value::List(items)) => items.clone(),
+            Some(Value::List(items)) => items,
             Some(_) => return Ok(format!("The key {} is not a valid list", self.key).into()),
         };
         let Some(at) = items.iter().position(|item| *item == self.val) else {
@@ -208,7 +208,7 @@ impl Empty {
 fn set(ctx: &Ctx, key: &str, value: Value, force: Force, empty: Empty, delimiter: &str) -> Reply {
     let is_complex = |value: &Value| matches!(value, Value::List(_) | Value::Map(_));
     let existing = traverse(ctx, key, delimiter)?;
-    if existing == Some(&value) && !(value.is_null() && empty == Empty::Removes) {
+    if existing.as_ref() == Some(&value) && !(value.is_null() && empty == Empty::Removes) {
         return Ok(report(true, "Grain is already set".to_owned(), Map::new()).into());
     }
     if let Some(existing) = existing.filter(|existing| !existing.is_null() && force == Force::No) {
@@ -216,7 +216,7 @@ fn set(ctx: &Ctx, key: &str, value: Value, force: Force, empty: Empty, delimiter
             let comment = format!("The key '{key}' {reason} Use 'force=True' to overwrite.");
             Ok(report(false, comment, Map::new()).into())
         };
-        if is_complex(existing) {
+        if is_complex(&existing) {
             return refused("exists but is a dict or a list.");
         }
         if is_complex(&value) {
@@ -225,7 +225,7 @@ fn set(ctx: &Ctx, key: &str, value: Value, force: Force, empty: Empty, delimiter
     }
     let (mut top, mut value) = (key, value);
     while let Some((above, step)) = top.rsplit_once(delimiter) {
-        let outer = traverse(ctx, above, delimiter)?.cloned().unwrap_or_else(|| Map::new().into());
+        let outer = traverse(ctx, above, delimiter)?.unwrap_or_else(|| Map::new().into());
         value = match put_in(outer, step, value, force, empty) {
             Ok(outer) => outer,
             Err(outer) => {
@@ -291,7 +291,7 @@ fn put_list(ctx: &Ctx, key: &str, delimiter: &str, items: Vec<Value>) -> Reply {
     let (mut top, mut value) = (key, Value::List(items));
     while let Some((above, step)) = top.rsplit_once(delimiter) {
         let mut outer = match traverse(ctx, above, delimiter)? {
-            Some(Value::Map(map)) => map.clone(),
+            Some(Value::Map(map)) => map,
             Some(other) => return Ok(format!("The key {above} is a {}, not a map", other.type_name()).into()),
             None => Map::new(),
         };
@@ -331,10 +331,22 @@ fn write(ctx: &Ctx, changes: Map, empty: Empty, refresh_pillar: bool) -> Result<
     ctx.host
         .write(&path, text.as_bytes(), Default::default())
         .map_err(|error| Fault::execution(format!("Unable to write to grains file at {}: {error}", path.display())))?;
+    note(ctx, &changes, empty);
     let told = ctx.master.tell_minion("grains_refresh", Map::from_iter([("refresh_pillar", refresh_pillar)]));
     if let Err(fault) = told {
         // Without a daemon there is nobody to tell: the next one reads the file.
         log::debug!("the grains are read at the next start: {fault}");
     }
     Ok(changes)
+}
+
+/// Notes what was written for what comes later in the same job: in a list, which is empty for a grain that is gone.
+fn note(ctx: &Ctx, changes: &Map, empty: Empty) {
+    let mut scratch = ctx.scratch.borrow_mut();
+    let mut written = scratch.at(grains::WRITTEN).and_then(Value::as_map).cloned().unwrap_or_default();
+    for (key, value) in changes.iter() {
+        let gone = value.is_null() && empty == Empty::Removes;
+        written.insert(key.clone(), Value::List(if gone { Vec::new() } else { vec![value.clone()] }));
+    }
+    scratch.insert(grains::WRITTEN, written);
 }

@@ -195,7 +195,7 @@ fn of_lwp(line: &str) -> Option<Cookie> {
             ("path", path) => cookie.path = bare(path),
             ("domain", domain) => cookie.domain = bare(domain),
             ("secure", _) => cookie.is_secure = true,
-            ("expires", end) => cookie.expires = format!("{}", bare(end).replace(' ', "T")).parse().ok().map(second),
+            ("expires", end) => cookie.expires = bare(end).replace(' ', "T").parse().ok().map(second),
             _ => {}
         }
     }

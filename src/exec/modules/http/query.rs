@@ -3,7 +3,7 @@
 use super::super::Run;
 use super::cookies::Jar;
 use super::{form, xml};
-use crate::exec::fileserver::address::{Url, redacted};
+use crate::exec::fileserver::address::{Url, redacted, scheme};
 use crate::exec::host::Choice;
 use crate::exec::host::web::{Certificates, Identity, Proxy, Request};
 use crate::exec::renderers::yaml;
@@ -132,6 +132,9 @@ impl Run for Query {
     fn run(mut self, ctx: &Ctx) -> Reply {
         if self.stream || self.handle {
             return Err(Fault::invocation("http.query: an answer is returned whole: leave out stream and handle"));
+        }
+        if !matches!(scheme(&self.url).as_str(), "http" | "https") {
+            return Err(Fault::execution(format!("Unsupported url scheme: {}", redacted(&self.url))));
         }
         let mut ret = Map::new();
         if self.test {
@@ -610,8 +613,8 @@ mod tests {
         );
         let got = query(Arguments::positional(["http://127.0.0.1:1/"]).with("status", true)).unwrap();
         assert_eq!(got.to_json(), r#"{"status": 0, "error": "[Errno 111] Connection refused"}"#);
-        assert_eq!(query(Arguments::positional(["x"]).with("test", true)).unwrap().to_json(), "{}");
-        assert!(query(Arguments::positional(["x"]).with("stream", true)).is_err());
+        assert_eq!(query(Arguments::positional(["http://x/"]).with("test", true)).unwrap().to_json(), "{}");
+        assert!(query(Arguments::positional(["http://x/"]).with("stream", true)).is_err());
     }
 
     #[test]

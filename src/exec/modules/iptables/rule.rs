@@ -330,8 +330,7 @@ fn build(mut given: Map) -> Result<String, &'static str> {
     }
     let mut behind = Vec::new();
     for name in BEHIND_JUMP {
-        let Some(value) =
-            given.remove(*name).map(|value| if value.is_null() { String::new() } else { value.to_text() })
+        let Some(value) = given.remove(name).map(|value| if value.is_null() { String::new() } else { value.to_text() })
         else {
             continue;
         };

@@ -271,6 +271,43 @@ fn wanted(ctx: &Ctx, repo: &str) -> Result<Source, Fault> {
     })
 }
 
+/// A source with the further settings that functions take.
+fn asked(ctx: &Ctx, repo: &str, more: &Map) -> Result<Source, Fault> {
+    let mut source = wanted(ctx, repo)?;
+    if let Some(comps) = listed(more, "comps") {
+        source.comps = comps;
+    }
+    if let Some(architectures) = listed(more, "architectures") {
+        source.architectures = architectures;
+    }
+    match (more.at("disabled"), more.at("enabled")) {
+        (Some(disabled), _) => source.disabled = is_true(disabled),
+        (None, Some(enabled)) => source.disabled = !is_true(enabled),
+        (None, None) => {}
+    }
+    if more.at("trusted").is_some_and(is_true) {
+        source.trusted = Some(true);
+    }
+    source.raw.clear();
+    Ok(source)
+}
+
+/// What `pkg.get_repo` shows of a source once `pkg.mod_repo` has made it so.
+pub fn described(ctx: &Ctx, repo: &str, more: &Map) -> Result<Map, Fault> {
+    let source = asked(ctx, repo, more)?;
+    let first = |items: &[String]| items.first().cloned().unwrap_or_default();
+    Ok(source.shown(&first(&source.types), &first(&source.uris), &first(&source.suites)))
+}
+
+/// A list, or a text with commas.
+fn listed(more: &Map, name: &str) -> Option<Vec<String>> {
+    let value = more.at(name).filter(|value| !value.is_null())?;
+    Some(match value {
+        Value::List(items) => items.iter().map(Value::to_text).collect(),
+        text => text.to_text().split(',').map(|part| part.trim().to_owned()).collect(),
+    })
+}
+
 /// The entry of `pkg.list_repos` that a source means; nothing where there is none.
 fn shown(sources: &Sources, wanted: &Source) -> Map {
     let has = |entry: &Value, key: &str, value: Option<&String>| {
@@ -399,26 +436,14 @@ impl Run for ModRepo {
     fn run(self, ctx: &Ctx) -> Reply {
         Manager::expect_apt(ctx, "mod_repo")?;
         let more = &self.kwargs.0;
-        let mut source = wanted(ctx, &self.repo)?;
-        let list = |name: &str| -> Option<Vec<String>> {
-            let value = more.at(name).filter(|value| !value.is_null())?;
-            Some(match value {
-                Value::List(items) => items.iter().map(Value::to_text).collect(),
-                text => text.to_text().split(',').map(|part| part.trim().to_owned()).collect(),
-            })
-        };
-        let mut comps = source.comps.clone();
+        let mut source = asked(ctx, &self.repo, more)?;
+        let list = |name: &str| listed(more, name);
+        let mut comps = wanted(ctx, &self.repo)?.comps;
         for comp in list("comps").unwrap_or_default() {
             if !comps.contains(&comp) {
                 comps.push(comp);
             }
         }
-        let architectures = list("architectures").unwrap_or_else(|| source.architectures.clone());
-        let disabled = match (more.at("disabled"), more.at("enabled")) {
-            (Some(disabled), _) => Some(is_true(disabled)),
-            (None, Some(enabled)) => Some(!is_true(enabled)),
-            (None, None) => None,
-        };
         let comment = list("comments").map(|comments| comments.join(" ")).unwrap_or_default();
         self.add_key(ctx, &source)?;
         let mut sources = Sources::read(ctx);
@@ -429,8 +454,8 @@ impl Run for ModRepo {
         if let Some(known) = sources.find_mut(fits) {
             let chosen = list("comps").is_some();
             known.comps = if chosen { list("comps").unwrap_or_default() } else { comps };
-            known.architectures = architectures;
-            known.disabled = disabled.unwrap_or(source.disabled);
+            known.architectures.clone_from(&source.architectures);
+            known.disabled = source.disabled;
             known.signedby.clone_from(&source.signedby);
             if more.contains("comments") {
                 known.comment = comment;
@@ -438,13 +463,8 @@ impl Run for ModRepo {
             known.raw.clear();
         } else {
             source.comps = comps;
-            source.architectures = architectures;
-            source.disabled = disabled.unwrap_or(source.disabled);
             if more.contains("comments") {
                 source.comment = comment;
-            }
-            if more.at("trusted").is_some_and(is_true) {
-                source.trusted = Some(true);
             }
             let file = more.str_at("file").unwrap_or("/etc/apt/sources.list");
             if !file.starts_with('/') {

@@ -171,8 +171,9 @@ record! {
 
 impl Run for Setsebool {
     fn run(self, ctx: &Ctx) -> Reply {
-        let pairs = Map::from_iter([(self.boolean, self.value)]);
-        set(ctx, &pairs, self.persist)
+        let program = Program::new(["setsebool"]).args(self.persist.then_some("-P"));
+        let program = program.args([checked(self.boolean)?, word(&self.value)]);
+        Ok(program.run(ctx)?.is_success().into())
     }
 }
 
@@ -190,26 +191,26 @@ record! {
 
 impl Run for Setsebools {
     fn run(self, ctx: &Ctx) -> Reply {
-        set(ctx, &self.pairs, self.persist)
+        let mut program = Program::new(["setsebool"]).args(self.persist.then_some("-P"));
+        for (name, value) in self.pairs.iter() {
+            program = program.arg(format!("{}={}", checked(name.to_text())?, word(value)));
+        }
+        Ok(program.run(ctx)?.is_success().into())
     }
 }
 
-fn set(ctx: &Ctx, pairs: &Map, persist: bool) -> Reply {
-    let mut program = Program::new(["setsebool"]);
-    if persist {
-        program = program.arg("-P");
+/// A name must not be taken for an option.
+fn checked(name: String) -> Result<String, Fault> {
+    match name.starts_with('-') {
+        true => Err(Fault::invocation(format!("'{name}' is not the name of a boolean"))),
+        false => Ok(name),
     }
-    for (name, value) in pairs.iter() {
-        let value = match value {
-            Value::Bool(true) => "on".to_owned(),
-            Value::Bool(false) => "off".to_owned(),
-            other => other.to_text(),
-        };
-        let name = name.to_text();
-        if name.starts_with('-') {
-            return Err(Fault::invocation(format!("'{name}' is not the name of a boolean")));
-        }
-        program = program.arg(format!("{name}={value}"));
+}
+
+fn word(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "on".to_owned(),
+        Value::Bool(false) => "off".to_owned(),
+        other => other.to_text(),
     }
-    Ok(program.run(ctx)?.is_success().into())
 }

@@ -110,5 +110,8 @@ impl Run for RemoveSemod {
 }
 
 fn changed(ctx: &Ctx, option: &str, name: &str) -> Reply {
-    Ok(Program::new(["semodule".to_owned(), format!("{option}={name}")]).run(ctx)?.is_success().into())
+    if name.starts_with('-') {
+        return Err(Fault::invocation(format!("'{name}' is not the name of a module")));
+    }
+    Ok(Program::new(["semodule", option, name]).run(ctx)?.is_success().into())
 }

@@ -40,9 +40,9 @@ fn booleans_and_modules_are_listed_and_set() {
                 xend_run_blktap                (on   ,   on)  Allow xend to run blktap\n";
     let host = Fake::new()
         .answers(["semanage", "boolean", "--list"], list)
-        .answers(["setsebool", "-P", "ftp_home_dir=on"], "")
+        .answers(["setsebool", "-P", "ftp_home_dir", "on"], "")
         .answers(["semodule", "--list-modules=full"], "400 extra  pp\n100 ada    pp disabled\n")
-        .answers(["semodule", "--disable=ada; id"], "");
+        .answers(["semodule", "--disable", "ada; id"], "");
     let world = World::on(host);
     assert_eq!(
         run(&world, "selinux.getsebool", words(&["xend_run_blktap"])).unwrap().to_json(),

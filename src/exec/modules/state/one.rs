@@ -90,11 +90,15 @@ impl Run for Single {
         answered(|| {
             // A pillar that does not compile matters to who may read it: not to a state that is given all it needs.
             let mut keywords = kwargs.0;
-            keywords.insert("force", true);
+            let own = keywords.insert("force", true);
             let begun = begin(ctx, Of::Top, Wishes { test, queue, keywords, ..Wishes::default() })?;
             let world = begun.settings.world(ctx);
             let mut chunk = begun.keywords.clone();
             FOR_THE_RUN.iter().chain(&["force"]).for_each(|keyword| drop(chunk.remove(keyword)));
+            // Some states have an argument of that name.
+            if let Some(own) = own {
+                chunk.insert("force", own);
+            }
             chunk.insert("state", module);
             chunk.insert("fun", function.split('.').next().unwrap_or_default());
             chunk.insert("__id__", name.clone());

@@ -1,12 +1,12 @@
 //! `file.absent`.
 
 use super::super::{Look, Outcome, Plan, State, already, change, failed};
-use super::{absolute, refused, single};
-use crate::exec::host::{FileKind, Host};
+use super::{absolute, own_name, refused, single};
+use crate::exec::host::FileKind;
+use crate::exec::modules::file::remove::all;
 use crate::exec::{Ctx, Fault};
 use crate::record;
 use crate::wire::record::Keywords;
-use std::io;
 use std::path::Path;
 
 record! {
@@ -23,43 +23,31 @@ record! {
 
 impl State for Absent {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let path = match absolute(&self.name, "absent") {
+        let name = own_name(look.ctx, &self.name);
+        let path = match absolute(&name, "absent") {
             Ok(path) => path,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        if path == Path::new("/") {
+        // However it is written: the root is never removed.
+        if crate::exec::paths::normal(&name).trim_matches('/').is_empty() {
             return Ok(failed("Refusing to make \"/\" absent"));
         }
-        let name = self.name;
+        // A slash at the end would have a link followed.
+        let path = Path::new(path.to_string_lossy().trim_end_matches('/')).to_owned();
         let Ok(stat) = look.ctx.host.stat(&path) else {
             return Ok(already(format!("File {name} is not present")));
         };
         let kind = if stat.kind == FileKind::Folder { "Directory" } else { "File" };
         let would = format!("{kind} {name} is set for removal");
         Ok(change(single("removed", name.as_str()), would, move |ctx: &Ctx| {
-            let removed = match kind {
-                "File" => ctx.host.remove(&path),
-                _ => remove_all(ctx.host, &path),
-            };
-            Ok(match removed {
+            Ok(match all(ctx.host, &path) {
                 Ok(()) => {
                     let comment = format!("Removed {} {name}", kind.to_lowercase());
-                    Outcome::new(Some(true), comment).with_changes(single("removed", name.as_str()))
+                    Outcome::done(comment).with_changes(single("removed", name.as_str()))
                 }
-                Err(error) => refused(&format!("{name} cannot be removed"), &error),
+                Err(error) if kind == "File" => refused(&format!("{name} cannot be removed"), &error),
+                Err(error) => refused(&format!("Failed to remove directory {name}"), &error),
             })
         }))
     }
-}
-
-/// Removes a folder with all that is in it; links are removed and not followed.
-pub fn remove_all(host: &dyn Host, folder: &Path) -> io::Result<()> {
-    for name in host.list(folder)? {
-        let path = folder.join(name);
-        match host.stat(&path)?.kind {
-            FileKind::Folder => remove_all(host, &path)?,
-            _ => host.remove(&path)?,
-        }
-    }
-    host.remove(folder)
 }

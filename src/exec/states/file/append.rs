@@ -1,14 +1,14 @@
 //! `file.append`.
 
 use super::super::{Look, Outcome, Plan, State, already, change, failed};
-use super::{absolute, followed, refused, single};
+use super::source::{Template, Texts, texts};
+use super::{existing, own_name, refused, single};
 use crate::exec::diff::unified;
 use crate::exec::fileserver::client::make_folders;
-use crate::exec::host::FileKind;
+use crate::exec::modules::file::difference::Shown;
 use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault};
+use crate::exec::{Ctx, Fault, paths};
 use crate::record;
-use crate::wire::record::Keywords;
 use crate::wire::value::{Map, Value};
 use std::path::Path;
 
@@ -27,70 +27,113 @@ record! {
         text: Value = (),
         /// Make the folders above that are missing.
         makedirs: bool = false,
+        /// The address of the text.
+        source: Value = (),
+        /// Its hash, where it comes from elsewhere.
+        source_hash: Value = (),
+        /// The template engine for it.
+        template: Option<String> = "jinja",
+        /// Several addresses.
+        sources: Value = (),
+        /// Their hashes.
+        source_hashes: Value = (),
+        /// Variables of the template that are not in `context`.
+        defaults: Map = Value::Map(Map::new()),
+        /// Variables of the template.
+        context: Map = Value::Map(Map::new()),
         /// Whether lines are the same that differ in blanks alone.
         ignore_whitespace: bool = true,
         /// Whether the difference is shown.
         show_changes: bool = true,
-        kwargs: Keywords,
     }
 }
 
 impl State for Append {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let ctx = look.ctx;
-        let path = match absolute(&self.name, "append") {
-            Ok(path) => path,
+        let name = own_name(ctx, &self.name);
+        let given = Texts {
+            source: self.source,
+            source_hash: self.source_hash,
+            sources: self.sources,
+            source_hashes: self.source_hashes,
+            template: Template::new(&self.template, &self.defaults, &self.context),
+        };
+        let chunks = match chunks(look, &name, "append", &self.text, &given)? {
+            Ok(chunks) => chunks,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        if let Some(other) =
-            ["source", "sources"].iter().find(|other| self.kwargs.0.at(other).is_some_and(Value::truthy))
-        {
-            return Ok(failed(format!("file.append: this version does not have '{other}' yet: give the text")));
+        let shown = Shown::when(self.show_changes);
+        let ignores = self.ignore_whitespace;
+        if !paths::exists(ctx.host, &name) {
+            let makedirs = self.makedirs;
+            let would = format!("File {name} is set to be created");
+            return Ok(change(single("new", name.as_str()), would, move |ctx| {
+                if let Some(outcome) = created(ctx, &name, makedirs) {
+                    return Ok(outcome);
+                }
+                let lines = missing(&chunks, "", ignores)?;
+                Ok(write(ctx, &name, "", &lines, shown))
+            }));
         }
-        let chunks: Vec<String> = match &self.text {
-            Value::Null => return Ok(failed("No text found to append. Nothing appended")),
-            Value::List(items) => items.iter().map(Value::to_text).collect(),
-            text => vec![text.to_text()],
+        let old = match text_at(ctx, &name)? {
+            Ok(old) => old,
+            Err(wrong) => return Ok(failed(wrong)),
         };
-        let name = self.name;
-        match followed(ctx, &path) {
-            Some(stat) if stat.kind == FileKind::Folder => return Ok(failed(format!("{name} is not a file"))),
-            Some(_) => {}
-            None => {
-                let (lines, makedirs) = (missing(&chunks, "", self.ignore_whitespace)?, self.makedirs);
-                let would = format!("File {name} is set to be created");
-                let shows = self.show_changes;
-                return Ok(change(single("new", name.as_str()), would, move |ctx| {
-                    if let Some(folder) = path.parent().filter(|folder| ctx.host.stat(folder).is_err()) {
-                        if !makedirs {
-                            return Ok(Outcome::new(Some(false), format!("{name}: file not found")));
-                        }
-                        if let Err(error) = make_folders(ctx.host, folder) {
-                            return Ok(refused(&format!("{name} cannot be made"), &error));
-                        }
-                    }
-                    Ok(write(ctx, &path, &name, "", &lines, shows))
-                }));
-            }
-        }
-        let bytes = ctx.host.read(&path).map_err(|error| Fault::execution(format!("{name}: {error}")))?;
-        let Ok(old) = String::from_utf8(bytes) else {
-            return Ok(failed(format!("{name} is not text in UTF-8")));
-        };
-        let lines = missing(&chunks, &old, self.ignore_whitespace)?;
+        let lines = missing(&chunks, &old, ignores)?;
         if lines.is_empty() {
             return Ok(already(format!("File {name} is in correct state")));
         }
-        let would = single("diff", difference(&old, &lines, self.show_changes));
-        let shows = self.show_changes;
+        let would = single("diff", difference(&old, &lines, shown));
         Ok(change(would, format!("File {name} is set to be updated"), move |ctx| {
-            Ok(write(ctx, &path, &name, &old, &lines, shows))
+            Ok(write(ctx, &name, &old, &lines, shown))
         }))
     }
 }
 
+/// The texts of a state: its own, or those of its sources. The error is for whoever wrote the SLS.
+pub fn chunks(
+    look: &Look,
+    name: &str,
+    function: &str,
+    text: &Value,
+    given: &Texts,
+) -> Result<Result<Vec<String>, String>, Fault> {
+    match existing(look.ctx, name, function) {
+        Err(wrong) if !wrong.ends_with(": file not found") => return Ok(Err(wrong)),
+        _ => {}
+    }
+    Ok(match texts(look, given)? {
+        Ok(Some(texts)) => Ok(texts),
+        Err(complaint) => Err(complaint),
+        Ok(None) => match text {
+            Value::Null => Err(format!("No text found to {function}. Nothing {function}ed")),
+            Value::List(items) => Ok(items.iter().map(Value::to_text).collect()),
+            text => Ok(vec![text.to_text()]),
+        },
+    })
+}
+
+/// The text of a file.
+pub fn text_at(ctx: &Ctx, name: &str) -> Result<Result<String, String>, Fault> {
+    if paths::is_folder(ctx.host, name) {
+        return Ok(Err(format!("{name} is not a file")));
+    }
+    let bytes = ctx.host.read(Path::new(name)).map_err(|error| super::fault(name, &error))?;
+    Ok(String::from_utf8(bytes).map_err(|_| format!("{name} is not text in UTF-8")))
+}
+
+/// Makes the folders above a file. What comes back is why there is none.
+pub fn created(ctx: &Ctx, name: &str, makedirs: bool) -> Option<Outcome> {
+    let folder = Path::new(name).parent().filter(|folder| !super::is_folder(ctx, folder))?;
+    if !makedirs {
+        return Some(Outcome::failed(format!("{name}: file not found")));
+    }
+    make_folders(ctx.host, folder).err().map(|error| refused(&format!("{name} cannot be made"), &error))
+}
+
 /// The lines of those texts that are not there yet.
-fn missing(chunks: &[String], old: &str, ignore_whitespace: bool) -> Result<Vec<String>, Fault> {
+pub fn missing(chunks: &[String], old: &str, ignore_whitespace: bool) -> Result<Vec<String>, Fault> {
     let mut lines = Vec::new();
     for chunk in chunks {
         let pattern = if ignore_whitespace { with_blanks(chunk) } else { format!("(?m){chunk}") };
@@ -132,8 +175,8 @@ fn with_lines(old: &str, lines: &[String]) -> String {
 }
 
 /// What is added, as Salt shows it here: an empty line behind each heading.
-fn difference(old: &str, lines: &[String], shows: bool) -> String {
-    if !shows {
+fn difference(old: &str, lines: &[String], shown: Shown) -> String {
+    if !shown.changes {
         return "<show_changes=False>".to_owned();
     }
     let old = with_lines(old, &[]);
@@ -145,13 +188,14 @@ fn difference(old: &str, lines: &[String], shows: bool) -> String {
     spaced.collect::<Vec<String>>().join("\n")
 }
 
-fn write(ctx: &Ctx, path: &Path, name: &str, old: &str, lines: &[String], shows: bool) -> Outcome {
+fn write(ctx: &Ctx, name: &str, old: &str, lines: &[String], shown: Shown) -> Outcome {
     let new = with_lines(old, lines);
-    if let Err(error) = ctx.host.write(path, new.as_bytes(), Default::default()) {
+    let real = paths::real(ctx.host, name);
+    if let Err(error) = ctx.host.write(Path::new(&real), new.as_bytes(), Default::default()) {
         return refused(&format!("{name} cannot be written"), &error);
     }
-    let changes: Map = single("diff", difference(old, lines, shows));
-    Outcome::new(Some(true), format!("Appended {} lines", lines.len())).with_changes(changes)
+    let changes: Map = single("diff", difference(old, lines, shown));
+    Outcome::done(format!("Appended {} lines", lines.len())).with_changes(changes)
 }
 
 #[cfg(test)]
@@ -164,6 +208,6 @@ mod tests {
         let told = |old: &str| missing(&chunks, old, true).unwrap();
         assert_eq!(told("  a b\nc\nd\n"), ["e"]);
         assert_eq!(told("x a b\ne\n"), ["a  b", "c", "d"]);
-        assert_eq!(difference("x\n", &["y".to_owned()], true), "--- \n\n+++ \n\n@@ -1 +1,2 @@\n\n x\n+y");
+        assert_eq!(difference("x\n", &["y".to_owned()], Shown::ALL), "--- \n\n+++ \n\n@@ -1 +1,2 @@\n\n x\n+y");
     }
 }

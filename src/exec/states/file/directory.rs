@@ -1,14 +1,18 @@
 //! `file.directory`.
 
-use super::super::{Look, Outcome, Plan, State, already, change, failed};
+mod below;
+
+use super::super::{Look, Outcome, Plan, State, failed, stands};
+use super::clean::{Kept, removals, remove};
 use super::owner::Owner;
-use super::{absolute, is_folder, mode, refused};
-use crate::exec::fileserver::client::make_folders;
-use crate::exec::host::{FileKind, Stat};
-use crate::exec::{Ctx, Fault};
+use super::{absolute, is_folder, made_above, mode, own_name, refused, single};
+use crate::exec::host::FileKind;
+use crate::exec::modules::file::remove::all;
+use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::record::Keywords;
 use crate::wire::value::{Map, Value};
+use below::{Below, Recursion};
 use std::path::{Path, PathBuf};
 
 record! {
@@ -26,166 +30,298 @@ record! {
         user: Value = (),
         /// The group.
         group: Value = (),
-        /// What of owner and mode is set below it too: a list of user, group, mode, ignore_files, ignore_dirs.
+        /// What of owner and mode is set below it too: a list of user, group, mode, ignore_files, ignore_dirs, silent.
         recurse: Value = (),
+        /// How many levels below it.
+        max_depth: Option<i64> = (),
         /// The mode of the folder, and of those below it.
         dir_mode: Value = (),
         /// The mode of files below it.
         file_mode: Value = (),
-        /// Another name of `dir_mode`.
-        mode: Value = (),
         /// Make the folders above that are missing.
         makedirs: bool = false,
-        /// Remove what is in it.
+        /// Remove what is in it and what no state that this one requires has put there.
         clean: bool = false,
+        /// What it requires.
+        require: Value = (),
+        /// What is not removed: a glob, or a regular expression behind E@.
+        exclude_pat: Value = (),
+        /// Whether owner and mode are those of what links point to.
+        follow_symlinks: bool = false,
+        /// Replace a file that is in the way.
+        force: bool = false,
+        /// Another name for what is in the way.
+        backupname: Option<String> = (),
+        /// Whether a link to a folder is good enough.
+        allow_symlink: bool = true,
+        /// Leave the folder itself alone.
+        children_only: bool = false,
         kwargs: Keywords,
     }
 }
 
 impl State for Directory {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
         let ctx = look.ctx;
-        let name = if self.name.len() > 1 { self.name.trim_end_matches('/').to_owned() } else { self.name.clone() };
-        if self.clean {
-            return Ok(failed("file.directory: this version cannot clean folders yet: leave out 'clean'"));
+        let name = own_name(ctx, &self.name);
+        let name = if name.len() > 1 { name.trim_end_matches('/').to_owned() } else { name };
+        if name.is_empty() {
+            return Ok(failed("Must provide name to file.directory"));
         }
-        let dir_mode = if self.dir_mode.truthy() { &self.dir_mode } else { &self.mode };
-        let file_mode = if self.file_mode.truthy() { &self.file_mode } else { dir_mode };
-        let modes = mode(dir_mode).and_then(|dir_mode| Ok((absolute(&name, "directory")?, dir_mode, mode(file_mode)?)));
-        let (path, dir_mode, file_mode) = match modes {
+        if self.max_depth.is_some() && self.clean {
+            return Ok(failed("Cannot specify both max_depth and clean"));
+        }
+        if !self.dir_mode.truthy() {
+            self.dir_mode = self.kwargs.0.at("mode").cloned().unwrap_or_default();
+        }
+        if !self.file_mode.truthy() {
+            self.file_mode = self.dir_mode.clone();
+        }
+        let modes = mode(&self.dir_mode).and_then(|dir_mode| Ok((dir_mode, mode(&self.file_mode)?)));
+        let (dir_mode, file_mode) = match modes {
             Ok(modes) => modes,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        let owner = match Owner::new(ctx, &self.user, &self.group, dir_mode) {
-            Ok(owner) => owner,
-            Err(missing) => {
-                let wanted = if missing.starts_with("User") { ("user", self.user) } else { ("group", self.group) };
-                let comment =
-                    format!("The following files will be changed:\n{name}: {} - {}\n", wanted.0, wanted.1.to_text());
-                let changes = Map::from_iter([(name.as_str(), Map::from_iter([wanted]))]);
-                return Ok(change(changes, comment, move |_| Ok(Outcome::new(Some(false), missing))));
+        let user = if self.user.truthy() { &self.user } else { self.kwargs.0.at("owner").unwrap_or(&self.user) };
+        let owner = Owner::new(ctx, user, &self.group, dir_mode);
+        let path = match absolute(&name, "directory") {
+            Ok(path) => path,
+            Err(wrong) => return Ok(failed(owner.missing().unwrap_or(wrong))),
+        };
+        let missing = owner.missing();
+        let plan = self.planned(look, name, path, owner, file_mode)?;
+        Ok(match (missing, plan) {
+            (Some(missing), Plan::Changes { would, .. }) => stands(would, Outcome::failed(missing)),
+            (Some(missing), _) => failed(missing),
+            (None, plan) => plan,
+        })
+    }
+}
+
+impl Directory {
+    fn planned(
+        self,
+        look: &Look,
+        name: String,
+        path: PathBuf,
+        owner: Owner,
+        file_mode: Option<u32>,
+    ) -> Result<Plan, Fault> {
+        let ctx = look.ctx;
+        let mut changes = Map::new();
+        let in_the_way = match ctx.host.stat(&path) {
+            Ok(stat) if stat.kind == FileKind::Link => {
+                (!is_folder(ctx, &path) || !self.allow_symlink || self.force).then_some("symlink")
+            }
+            Ok(stat) if stat.kind != FileKind::Folder => Some("file"),
+            _ => None,
+        };
+        let way = match in_the_way.map(|kind| self.way(ctx, &name, kind)) {
+            None => Way::Free,
+            Some(Ok(way)) => way,
+            Some(Err(wrong)) => return Ok(failed(wrong)),
+        };
+        match &way {
+            Way::Free => {}
+            Way::Backup { backup, replaces } => {
+                if *replaces {
+                    let text = format!("Existing file at backup path {backup} would be removed");
+                    changes.insert("forced", text);
+                }
+                changes.insert("backup", format!("{name} would be renamed to {backup}"));
+                changes.insert(name.as_str(), single("directory", "new"));
+                let comment = format!("{name} would be backed up and replaced with a new directory");
+                let would = Outcome::new(None, comment).with_changes(changes);
+                let work = self.work(name, path, owner, Below::default(), Vec::new());
+                return Ok(Plan::Changes { would, apply: Box::new(move |ctx| work.make(ctx, way, true, Map::new())) });
+            }
+            Way::Remove(kind) => drop(changes.insert("forced", format!("{kind} would be forcibly replaced"))),
+        }
+        let is_new = !matches!(way, Way::Free) || !is_folder(ctx, &path);
+        let recursion = match Recursion::of(&self.recurse) {
+            Ok(recursion) => recursion,
+            Err(wrong) => {
+                // Salt makes the folder, and says then what is wrong.
+                return Ok(failed(wrong));
             }
         };
-        let of_files = owner.with_mode(file_mode);
-        let mut changes = Map::new();
-        match ctx.host.stat(&path) {
-            Ok(stat) if stat.kind == FileKind::Link && is_folder(ctx, &path) => {}
-            Ok(stat) if stat.kind == FileKind::Link => {
-                return Ok(failed(format!("Specified location {name} exists and is a symlink")));
-            }
-            Ok(stat) if stat.kind != FileKind::Folder => {
-                return Ok(failed(format!("Specified location {name} exists and is a file")));
-            }
-            Ok(stat) => {
-                note(&mut changes, &path, owner.differences(&stat));
-            }
-            Err(_) => {
-                changes.insert(name.as_str(), Map::from_iter([("directory", "new")]));
+        let mut below = Below::default();
+        if let Some(recursion) = recursion.filter(|_| !is_new) {
+            below = Below::new(recursion, &owner, file_mode, self.max_depth, self.follow_symlinks);
+            changes.extend(below.differences(ctx, &name));
+        }
+        if is_new {
+            changes.insert(name.as_str(), single("directory", "new"));
+        } else if !self.children_only {
+            let owner = below.own(&owner);
+            let stat = match self.follow_symlinks {
+                true => paths::followed(ctx.host, &path),
+                false => ctx.host.stat(&path),
+            };
+            let found = stat.map(|stat| owner.differences(&stat)).unwrap_or_default();
+            if !found.is_empty() {
+                changes.insert(name.as_str(), found);
             }
         }
-        let is_new = changes.at(&name).is_some_and(|change| change.at("directory").is_some());
-        let recursion = Recursion::of(&self.recurse);
-        if let (Some(recursion), false) = (&recursion, is_new) {
-            recursion.differences(ctx, &path, &owner, &of_files, &mut changes);
-        }
+        let removed = match self.clean && !is_new {
+            true => Kept::required(look, &name)?.others(ctx, &name, &self.exclude_pat)?,
+            false => Vec::new(),
+        };
+        changes.extend(removals(&removed));
         if changes.is_empty() {
-            return Ok(already(format!("The directory {name} is in the correct state")));
+            return Ok(stands(correct(&name), correct(&name)));
         }
-        let mut comment = "The following files will be changed:\n".to_owned();
-        for (path, change) in &changes {
-            for (key, value) in change.as_map().into_iter().flatten() {
-                comment.push_str(&format!("{}: {} - {}\n", path.to_text(), key.to_text(), value.to_text()));
+        let comment: String = std::iter::once("The following files will be changed:\n".to_owned())
+            .chain(changes.iter().flat_map(|(path, change)| {
+                let entries = change.as_map().cloned().unwrap_or_default();
+                let lines = entries
+                    .iter()
+                    .map(|(key, value)| format!("{}: {} - {}\n", path.to_text(), key.to_text(), value.to_text()));
+                lines.collect::<Vec<String>>()
+            }))
+            .collect();
+        let would = Outcome::new(None, comment).with_changes(changes.clone());
+        changes.remove("forced");
+        let work = self.work(name, path, owner, below, removed);
+        Ok(Plan::Changes { would, apply: Box::new(move |ctx| work.make(ctx, way, is_new, changes)) })
+    }
+
+    fn way(&self, ctx: &Ctx, name: &str, kind: &str) -> Result<Way, String> {
+        if let Some(backup) = self.backupname.clone() {
+            let replaces = ctx.host.stat(Path::new(&backup)).is_ok();
+            if replaces && !self.force {
+                return Err(format!("File exists where the backup target {backup} should go"));
             }
+            return Ok(Way::Backup { backup, replaces });
         }
-        let folder = Folder { name, path, owner, of_files, makedirs: self.makedirs, changes: changes.clone() };
-        let would = Outcome::new(None, comment).with_changes(changes);
-        Ok(Plan::Changes { would, apply: Box::new(move |ctx| Ok(folder.make(ctx, is_new))) })
-    }
-}
-
-fn note(changes: &mut Map, path: &Path, change: Map) {
-    if !change.is_empty() {
-        changes.insert(path.to_string_lossy().as_ref(), change);
-    }
-}
-
-/// What is set below a folder.
-struct Recursion {
-    files: bool,
-    folders: bool,
-}
-
-impl Recursion {
-    fn of(value: &Value) -> Option<Recursion> {
-        let words = value.as_list().filter(|words| !words.is_empty())?;
-        let has = |word: &str| words.iter().any(|item| item.as_str() == Some(word));
-        Some(Recursion { files: !has("ignore_files"), folders: !has("ignore_dirs") })
-    }
-
-    fn differences(&self, ctx: &Ctx, folder: &Path, owner: &Owner, of_files: &Owner, changes: &mut Map) {
-        for name in ctx.host.list(folder).unwrap_or_default() {
-            let path = folder.join(name);
-            let Ok(stat) = ctx.host.stat(&path) else { continue };
-            match stat.kind {
-                FileKind::Folder => {
-                    if self.folders {
-                        note(changes, &path, owner.differences(&stat));
-                    }
-                    self.differences(ctx, &path, owner, of_files, changes);
-                }
-                // The mode of a link is of no use.
-                FileKind::Link if self.files => {
-                    note(changes, &path, of_files.with_mode(None).differences(&stat));
-                }
-                _ if self.files => note(changes, &path, of_files.differences(&stat)),
-                _ => {}
-            }
+        match (self.force, kind) {
+            (true, "symlink") => Ok(Way::Remove("Symlink")),
+            (true, _) => Ok(Way::Remove("File")),
+            (false, kind) => Err(format!("Specified location {name} exists and is a {kind}")),
         }
     }
+
+    fn work(self, name: String, path: PathBuf, owner: Owner, below: Below, removed: Vec<String>) -> Work {
+        Work {
+            name,
+            path,
+            owner,
+            below,
+            removed,
+            makedirs: self.makedirs,
+            children_only: self.children_only,
+            follow: self.follow_symlinks,
+        }
+    }
+}
+
+fn correct(name: &str) -> Outcome {
+    Outcome::done(format!("The directory {name} is in the correct state"))
+}
+
+/// What is done about what is in the way.
+enum Way {
+    Free,
+    Backup { backup: String, replaces: bool },
+    Remove(&'static str),
 }
 
 /// A folder that is to be made or changed.
-struct Folder {
+struct Work {
     name: String,
     path: PathBuf,
     owner: Owner,
-    of_files: Owner,
+    below: Below,
+    removed: Vec<String>,
     makedirs: bool,
-    changes: Map,
+    children_only: bool,
+    follow: bool,
 }
 
-impl Folder {
-    fn make(self, ctx: &Ctx, is_new: bool) -> Outcome {
-        let Folder { name, path, owner, of_files, makedirs, changes } = self;
-        if !is_new {
-            for path in changes.keys().map(Value::to_text) {
-                let path = Path::new(&path);
-                let is_folder = ctx.host.stat(path).is_ok_and(|stat: Stat| stat.kind == FileKind::Folder);
-                let owner = if is_folder { &owner } else { &of_files };
-                if let Err(error) = ctx.host.set(path, owner.attributes()) {
-                    return refused(&format!("Failed to change {}", path.display()), &error);
-                }
+impl Work {
+    fn make(self, ctx: &Ctx, way: Way, is_new: bool, mut changes: Map) -> Result<Outcome, Fault> {
+        let name = &self.name;
+        let cleared = match &way {
+            Way::Free => Ok(()),
+            Way::Backup { backup, replaces } => {
+                let gone = if *replaces { all(ctx.host, Path::new(backup)) } else { Ok(()) };
+                gone.and_then(|()| ctx.host.rename(&self.path, Path::new(backup)))
             }
-            // What was set stands beside the paths too, as Salt has it.
-            let mut all = changes.clone();
-            for change in changes.values().filter_map(Value::as_map) {
-                all.extend(change.clone());
+            Way::Remove(kind) => {
+                changes.insert("forced", format!("{kind} was forcibly replaced"));
+                all(ctx.host, &self.path)
             }
-            let changes = all;
-            return Outcome::new(Some(true), format!("Directory {name} updated")).with_changes(changes);
+        };
+        if let Err(error) = cleared {
+            return Ok(refused(&format!("{name} cannot be taken out of the way"), &error));
         }
-        if let Some(above) = path.parent().filter(|above| !is_folder(ctx, above)) {
+        if is_new {
+            return self.make_new(ctx, changes);
+        }
+        let mut failures = Vec::new();
+        if !self.children_only {
+            let owner = &self.owner;
+            self.set(ctx, name, owner, &mut changes, &mut failures);
+        }
+        let owned = changes.clone();
+        if self.below.is_silent() {
+            changes = single("recursion", "Changes silenced");
+        }
+        for (path, change) in owned.iter().filter(|(path, _)| path.as_str() != Some(name)) {
+            let path = path.to_text();
+            let is_removed = change.at("removed").is_some();
+            if path.starts_with('/') && !is_removed {
+                let is_folder = ctx.host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Folder);
+                let owner = self.below.owner(is_folder);
+                self.set(ctx, &path, &owner, &mut changes, &mut failures);
+            }
+        }
+        let mut comment = failures.join("; ");
+        if !self.removed.is_empty() {
+            changes.insert("removed", Value::list(remove(ctx, &self.removed)?));
+            comment = format!("Files cleaned from directory {name}");
+        }
+        if comment.is_empty() {
+            comment = match self.children_only {
+                true => format!("Directory {name}/* updated"),
+                false => format!("Directory {name} updated"),
+            };
+        }
+        Ok(Outcome::new(Some(failures.is_empty()), comment).with_changes(changes))
+    }
+
+    /// Sets owner and mode of one path. What was set stands beside the paths too, as Salt has it.
+    fn set(&self, ctx: &Ctx, path: &str, owner: &Owner, changes: &mut Map, failures: &mut Vec<String>) {
+        let real = if self.follow { paths::real(ctx.host, path) } else { path.to_owned() };
+        let Ok(stat) = ctx.host.stat(Path::new(&real)) else { return };
+        let found = owner.differences(&stat);
+        if found.is_empty() {
+            return;
+        }
+        match ctx.host.set(Path::new(&real), owner.attributes()) {
+            Ok(()) => changes.extend(found),
+            Err(_) => {
+                let failure = |(key, value): (&Value, &Value)| {
+                    format!("Failed to change {} to {}", key.to_text(), value.to_text())
+                };
+                failures.extend(found.iter().map(failure));
+            }
+        }
+    }
+
+    fn make_new(self, ctx: &Ctx, mut changes: Map) -> Result<Outcome, Fault> {
+        let Work { name, path, owner, makedirs, .. } = self;
+        if path.parent().is_some_and(|above| !is_folder(ctx, above)) {
             if !makedirs {
-                return Outcome::new(Some(false), format!("No directory to create {name} in")).with_changes(changes);
+                return Ok(Outcome::failed(format!("No directory to create {name} in")).with_changes(changes));
             }
-            if let Err(error) = make_folders(ctx.host, above) {
-                return refused(&format!("Failed to create directory {}", above.display()), &error);
-            }
+            made_above(ctx, &name, &owner)?;
         }
-        let made = ctx.host.make_folder(&path, 0o755);
-        match made.and_then(|()| ctx.host.set(&path, owner.attributes())) {
-            Ok(()) => Outcome::new(Some(true), "").with_changes(changes),
-            Err(error) => refused(&format!("Failed to create directory {name}"), &error),
+        let made = ctx.host.make_folder(&path, 0o777).and_then(|()| ctx.host.set(&path, owner.attributes()));
+        if let Err(error) = made {
+            return Ok(refused(&format!("Failed to create directory {name}"), &error));
         }
+        changes.insert(name.as_str(), single("directory", "new"));
+        Ok(Outcome::done("").with_changes(changes))
     }
 }

@@ -1,20 +1,23 @@
 //! `file.managed`.
 
-use super::super::{Look, Outcome, Plan, State, already, change, failed};
+mod contents;
+
+use super::super::{Look, Outcome, Plan, State, already, failed, stands};
+use super::check_cmd::{Check, checked};
 use super::owner::Owner;
-use super::{absolute, followed, is_folder, mode, refused, single};
-use crate::exec::diff::unified;
-use crate::exec::fileserver::client::{FileClient, Wanted, make_folders};
-use crate::exec::host::{Attributes, FileKind};
-use crate::exec::{Ctx, Fault, templates};
+use super::source::{Found, Source, Template, Verify};
+use super::target::{Content, Origin, Target};
+use super::{accumulated, is_folder, mode, own_name, single};
+use crate::exec::modules::file::difference::{Ignored, Shown};
+use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::record::Keywords;
 use crate::wire::value::{Map, Value};
-use std::path::PathBuf;
+use std::path::Path;
 
 record! {
     /// Makes sure that a file has a content, an owner and a mode. The content comes from the file server, from elsewhere,
-    /// from the SLS or from the pillar, and may be a template.
+    /// from the SLS, from the pillar or from the grains, and may be a template.
     ///
     ///   /etc/http/conf/http.conf:
     ///     file.managed:
@@ -29,115 +32,93 @@ record! {
         name: String,
         /// The content's address; of a list the first that is there.
         source: Value = (),
-        /// The content itself: text, or a list of lines.
-        contents: Value = (),
-        /// The path in the pillar where the content is.
-        contents_pillar: Option<String> = (),
-        /// Whether a line end is put behind the content.
-        contents_newline: bool = true,
-        /// A template engine for the content.
-        template: Option<String> = (),
-        /// Variables of the template.
-        context: Map = Value::Map(Map::new()),
-        /// Variables of the template that are not in `context`.
-        defaults: Map = Value::Map(Map::new()),
+        /// The hash of a source from elsewhere: a digest, `KIND=DIGEST`, or the address of a list of digests.
+        source_hash: Value = "",
+        /// The name that the file has in a list of digests.
+        source_hash_name: Option<String> = (),
+        /// Whether a copy of the source stays in the cache.
+        keep_source: bool = true,
         /// The owner.
         user: Value = (),
         /// The group.
         group: Value = (),
-        /// The mode, octal and quoted.
+        /// The mode, octal and quoted; `keep`: that of the source.
         mode: Value = (),
+        /// The attributes that lsattr(1) should show.
+        attrs: Option<String> = (),
+        /// A template engine for the content.
+        template: Option<String> = (),
         /// Make the folders above that are missing.
         makedirs: bool = false,
         /// The mode of folders that are made.
         dir_mode: Value = (),
+        /// Variables of the template.
+        context: Value = (),
         /// Whether the content of a file that is there is replaced.
         replace: bool = true,
-        /// Whether a file that is missing is made.
-        create: bool = true,
+        /// Variables of the template that are not in `context`.
+        defaults: Value = (),
+        /// `minion`: a copy of what is replaced is kept in the cache.
+        backup: Option<String> = "",
         /// Whether the difference is shown.
         show_changes: bool = true,
-        /// Taken, not used: content from elsewhere is never verified in this version.
+        /// Whether a file that is missing is made.
+        create: bool = true,
+        /// The content itself: text, or a list of lines.
+        contents: Value = (),
+        /// The folder for the file that `check_cmd` sees.
+        tmp_dir: Option<String> = (),
+        /// The end of that file's name.
+        tmp_ext: Option<String> = "",
+        /// The path in the pillar where the content is, or several.
+        contents_pillar: Value = (),
+        /// The path in the grains where the content is, or several.
+        contents_grains: Value = (),
+        /// Whether a line end is put behind the content.
+        contents_newline: bool = true,
+        /// What separates the parts of these paths.
+        contents_delimiter: String = ":",
+        /// The encoding of the file.
+        encoding: Option<String> = (),
+        /// What is done about what this encoding does not have.
+        encoding_errors: String = "strict",
+        /// Whether the content may be empty.
+        allow_empty: bool = true,
+        /// Whether a link is followed; else it is replaced by a file.
+        follow_symlinks: bool = true,
+        /// A command that says whether the content is right, before it is put in place.
+        check_cmd: Option<String> = (),
+        /// Take content from elsewhere without a hash.
         skip_verify: bool = false,
+        /// The context that SELinux should know: refused, this version sets none here.
+        selinux: Value = (),
+        /// Whether the certificate of a web server is checked.
+        verify_ssl: bool = true,
+        /// Whether a web server is asked with the ETag of the copy that is there.
+        use_etag: bool = false,
+        /// Signatures of the content: refused, this version does not check them.
+        signature: Value = (),
+        /// Signatures of the list of digests: refused too.
+        source_hash_sig: Value = (),
+        /// Keys that may have signed.
+        signed_by_any: Value = (),
+        /// Keys that must have signed.
+        signed_by_all: Value = (),
+        /// The keyring that they are in.
+        keyring: Value = (),
+        /// The folder of GnuPG.
+        gnupghome: Value = (),
+        /// Lines in another order are no change for whoever requires one.
+        ignore_ordering: bool = false,
+        /// Blanks around lines are none either.
+        ignore_whitespace: bool = false,
+        /// What begins a comment: comments are none either.
+        ignore_comment_characters: Value = (),
+        /// Whether the content of a new file is shown.
+        new_file_diff: bool = false,
+        /// The module that checks signatures.
+        sig_backend: Value = "gpg",
         kwargs: Keywords,
-    }
-}
-
-/// Settings that this version does not have: who uses one should know.
-const NOT_YET: [&str; 5] = ["check_cmd", "contents_grains", "signature", "source_hash", "backup"];
-
-impl State for Managed {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
-        if let Some(name) = NOT_YET.iter().find(|name| self.kwargs.0.at(name).is_some_and(Value::truthy)) {
-            return Ok(failed(format!("file.managed: this version does not have '{name}' yet")));
-        }
-        let wanted = absolute(&self.name, "managed").and_then(|path| Ok((path, mode(&self.mode)?)));
-        let (path, mode) = match wanted {
-            Ok(wanted) => wanted,
-            Err(wrong) => return Ok(failed(wrong)),
-        };
-        let owner = match Owner::new(ctx, &self.user, &self.group, mode) {
-            Ok(owner) => owner,
-            Err(missing) => {
-                let changes = single("newfile", self.name.as_str());
-                return Ok(change(changes, to_change(&self.name), move |_| Ok(Outcome::new(Some(false), missing))));
-            }
-        };
-        let name = self.name.as_str();
-        let stat = followed(ctx, &path);
-        match &stat {
-            Some(stat) if stat.kind == FileKind::Folder => {
-                return Ok(failed(format!("Specified target {name} is a directory")));
-            }
-            None if !self.create => {
-                return Ok(already(format!("File {name} is not present and is not set for creation")));
-            }
-            _ => {}
-        }
-        let content = match self.content(look)? {
-            Ok(content) => content,
-            Err(comment) => {
-                let done = Outcome::new(Some(false), format!("Unable to manage file: {comment}"));
-                let would = Outcome::new(Some(false), comment);
-                return Ok(Plan::Changes { would, apply: Box::new(move |_| Ok(done)) });
-            }
-        };
-        let has_folder = path.parent().is_none_or(|folder| is_folder(ctx, folder));
-        let old = match &stat {
-            Some(_) => Some(ctx.host.read(&path).map_err(|error| Fault::execution(format!("{name}: {error}")))?),
-            None => None,
-        };
-        let content = content.filter(|_| self.replace || old.is_none());
-        let mut changes = stat.as_ref().map(|stat| owner.differences(stat)).unwrap_or_default();
-        if let (Some(old), Some(new)) = (&old, &content)
-            && old != new
-        {
-            changes.extend(single("diff", self.difference(old, new)));
-        }
-        let shows_mode = owner.mode.is_some() || self.source.truthy();
-        let file = File {
-            name: self.name.clone(),
-            path,
-            owner,
-            is_empty: content.is_none(),
-            content: content.unwrap_or_default(),
-            writes: old.is_none() || changes.contains("diff"),
-            is_new: old.is_none(),
-            makedirs: self.makedirs,
-            has_folder,
-            shows_mode,
-            changes: changes.clone(),
-        };
-        if !file.is_new && changes.is_empty() {
-            let would = Outcome::new(Some(true), format!("The file {} is in the correct state", file.name));
-            let done = Outcome::new(Some(true), format!("File {} is in the correct state", file.name));
-            return Ok(Plan::Changes { would, apply: Box::new(move |_| Ok(done)) });
-        }
-        let comment = to_change(&file.name);
-        let changes = if file.is_new { single("newfile", file.name.as_str()) } else { changes };
-        let would = Outcome::new(None, comment).with_changes(changes);
-        Ok(Plan::Changes { would, apply: Box::new(move |ctx| Ok(file.make(ctx))) })
     }
 }
 
@@ -148,145 +129,253 @@ fn to_change(name: &str) -> String {
     )
 }
 
-type Content = Result<Option<Vec<u8>>, String>;
+const EXCLUSIVE: &str =
+    "'source' cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'";
+const MODELESS: &str =
+    "Mode preservation cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'";
+const ONE_ONLY: &str = "Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted";
+
+impl State for Managed {
+    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
+        self.name = own_name(look.ctx, &self.name);
+        if self.name.is_empty() {
+            return Ok(failed("Destination file name is required"));
+        }
+        let given =
+            [("selinux", &self.selinux), ("signature", &self.signature), ("source_hash_sig", &self.source_hash_sig)];
+        if let Some((name, _)) = given.iter().find(|(_, value)| value.truthy()) {
+            return Ok(failed(format!("file.managed: this version does not have '{name}' yet: leave it out")));
+        }
+        let warned = self.kwargs.0.contains("file_mode");
+        let plan = self.planned(look)?;
+        Ok(if warned { with_warning(plan) } else { plan })
+    }
+}
+
+/// Says that an argument is taken and not used.
+fn with_warning(plan: Plan) -> Plan {
+    const WARNING: &str =
+        "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.";
+    let marked = |outcome: Outcome| outcome.with("warnings", Value::list([WARNING]));
+    match plan {
+        Plan::Stands(outcome) => Plan::Stands(marked(outcome)),
+        Plan::Changes { would, apply } => {
+            Plan::Changes { would: marked(would), apply: Box::new(move |ctx| apply(ctx).map(marked)) }
+        }
+    }
+}
 
 impl Managed {
-    /// The content that the file should have; nothing where none is given. The error is for whoever wrote the SLS.
-    fn content(&self, look: &Look) -> Result<Content, Fault> {
-        let text = match (&self.contents, &self.contents_pillar) {
-            (Value::Null, None) => return self.of_source(look),
-            (Value::Null, Some(key)) => match Value::Map(look.ctx.pillar.clone()).traverse(key, ":") {
-                Some(value) => text_of(value),
-                None => return Ok(Err(format!("Pillar {key} does not exist"))),
+    fn planned(mut self, look: &Look) -> Result<Plan, Fault> {
+        let ctx = look.ctx;
+        let keeps_mode = self.mode.as_str().is_some_and(|mode| mode.eq_ignore_ascii_case("keep"));
+        let mode = match mode(&self.mode) {
+            Ok(mode) => mode,
+            Err(wrong) => return Ok(failed(wrong)),
+        };
+        let given = [&self.contents, &self.contents_pillar, &self.contents_grains];
+        let count = given.iter().filter(|given| !given.is_null()).count();
+        if let Some(wrong) = match count {
+            0 => None,
+            _ if self.source.truthy() => Some(EXCLUSIVE),
+            _ if keeps_mode => Some(MODELESS),
+            1 => None,
+            _ => Some(ONE_ONLY),
+        } {
+            return Ok(failed(wrong));
+        }
+        let name = self.name.clone();
+        self.replace &= self.source.truthy() || count > 0;
+        let context = [("Context", &self.context), ("Defaults", &self.defaults)];
+        if let Some((what, _)) = context.iter().find(|(_, value)| value.truthy() && as_map(value).is_none()) {
+            return Ok(failed(format!("{what} must be formed as a dict")));
+        }
+        let contents = match self.contents(look) {
+            Ok(contents) => contents,
+            Err(complaint) => return Ok(failed(complaint)),
+        };
+        let path = Path::new(&name);
+        if !self.create && !paths::is_file(ctx.host, &name) {
+            return Ok(already(format!("File {name} is not present and is not set for creation")));
+        }
+        let user = if self.user.truthy() { &self.user } else { self.kwargs.0.at("owner").unwrap_or(&self.user) };
+        let owner = Owner::new(ctx, user, &self.group, mode);
+        let missing = owner.missing();
+        if !path.is_absolute() {
+            return Ok(failed(missing.unwrap_or_else(|| format!("Specified file {name} is not an absolute path"))));
+        }
+        if is_folder(ctx, path) {
+            return Ok(failed(missing.unwrap_or_else(|| format!("Specified target {name} is a directory"))));
+        }
+        let plan = match !self.replace && paths::exists(ctx.host, &name) {
+            true => self.of_attributes(ctx, owner)?,
+            false => self.of_content(look, contents, owner, keeps_mode)?,
+        };
+        Ok(match (missing, plan) {
+            (Some(missing), Plan::Changes { would, .. }) => stands(would, Outcome::failed(missing)),
+            (Some(missing), _) => failed(missing),
+            (None, plan) => plan,
+        })
+    }
+
+    /// Owner, mode and attributes alone: the content that is there stays.
+    fn of_attributes(&self, ctx: &Ctx, owner: Owner) -> Result<Plan, Fault> {
+        let (name, mode) = (self.name.clone(), owner.mode);
+        let target = Target {
+            name: name.clone(),
+            owner,
+            attrs: self.attrs.clone(),
+            replaces_link: !self.follow_symlinks,
+            ..Target::default()
+        };
+        let seen = target.seen(ctx)?;
+        let had = paths::followed(ctx.host, Path::new(&name)).map(|stat| stat.mode).unwrap_or_default();
+        let comment = match mode.filter(|mode| *mode != had) {
+            Some(mode) => {
+                let (mode, had) = (super::shown(mode), super::shown(had));
+                format!("File {name} will be updated with permissions {mode} from its current state of {had}")
+            }
+            None => format!("File {name} not updated"),
+        };
+        if seen.changes.is_empty() {
+            let done = format!("File {name} exists with proper permissions. No changes made.");
+            return Ok(stands(Outcome::done(comment), Outcome::done(done)));
+        }
+        let would = Outcome::new(None, comment).with_changes(seen.changes.clone());
+        let apply = move |ctx: &Ctx| {
+            let outcome = target.make(ctx, seen)?;
+            let comment = if outcome.result == Some(false) { outcome.comment } else { String::new() };
+            Ok(Outcome { comment, ..outcome })
+        };
+        Ok(Plan::Changes { would, apply: Box::new(apply) })
+    }
+
+    fn of_content(
+        &self,
+        look: &Look,
+        contents: Option<Vec<u8>>,
+        mut owner: Owner,
+        keeps_mode: bool,
+    ) -> Result<Plan, Fault> {
+        let (ctx, name) = (look.ctx, self.name.clone());
+        let mut template = self.template(ctx, &name);
+        let mut mismatch = None;
+        let loaded = match contents {
+            Some(bytes) => template.apply(look, &name, bytes).map(|bytes| Some(Content { bytes, origin: Origin::Sls })),
+            None => match self.source().load(look, &name) {
+                Ok(Ok(None)) => Ok(None),
+                Ok(Ok(Some(Found { address, bytes, mismatch: other }))) => {
+                    mismatch = other.map(|[kind, wanted, own]| (address.clone(), kind, wanted, own));
+                    if keeps_mode {
+                        owner.mode = self.source().mode(look, &address);
+                    }
+                    template.context.entry_or("source", || address.as_str().into());
+                    let applied = template.apply(look, &address, bytes);
+                    applied.map(|bytes| Some(Content { bytes, origin: Origin::Source }))
+                }
+                Ok(Err(complaint)) => Err(complaint),
+                Err(fault) => {
+                    let comment = format!("Unable to manage file: {fault}");
+                    return Ok(failed(comment));
+                }
             },
-            (contents, _) => text_of(contents),
         };
-        let text = match self.contents_newline && !text.is_empty() && !text.ends_with('\n') {
-            true => text + "\n",
-            false => text,
+        let content = match loaded {
+            Ok(content) => content,
+            Err(complaint) => {
+                let done = match self.source.truthy() {
+                    true => format!("Unable to manage file: {complaint}"),
+                    false => complaint.clone(),
+                };
+                return Ok(stands(Outcome::failed(complaint), Outcome::failed(done)));
+            }
         };
-        Ok(self.rendered(look, &self.name, text.into_bytes()).map(Some))
-    }
-
-    fn of_source(&self, look: &Look) -> Result<Content, Fault> {
-        let sources: Vec<String> = match &self.source {
-            Value::List(items) => items
-                .iter()
-                .map(|item| {
-                    item.as_map().and_then(Map::first).map_or_else(|| item.to_text(), |(address, _)| address.to_text())
-                })
-                .collect(),
-            source if source.truthy() => vec![source.to_text()],
-            _ => return Ok(Ok(None)),
+        let dir_mode = match mode(&self.dir_mode) {
+            Ok(dir_mode) => dir_mode,
+            Err(wrong) => return Ok(failed(wrong)),
         };
-        let client = FileClient::new(look.ctx);
-        for source in &sources {
-            let found = match source.strip_prefix("salt://") {
-                Some(path) if !path.contains('?') && !path.starts_with('|') => client.readable(path, look.saltenv)?,
-                _ => client.cache_file(source, look.saltenv, &Wanted::default())?,
+        let target = Target {
+            name: name.clone(),
+            content,
+            owner,
+            dir_mode,
+            attrs: self.attrs.clone(),
+            makedirs: self.makedirs,
+            keeps_backup: super::keeps_backup(ctx, self.backup.as_deref()),
+            shown: Shown::when(self.show_changes),
+            replaces_link: !self.follow_symlinks,
+            shows_new: self.new_file_diff,
+            ignored: Ignored::new(self.ignore_ordering, self.ignore_whitespace, &self.ignore_comment_characters),
+        };
+        let seen = target.seen(ctx)?;
+        if let Some((address, kind, wanted, own)) = mismatch {
+            let (of, hint) = match seen.is_new() {
+                true => (name.as_str(), ""),
+                false => (
+                    address.as_str(),
+                    ". If the 'source_hash' value refers to a remote file with multiple possible matches, then it may be \
+                     necessary to set 'source_hash_name'.",
+                ),
             };
-            let Some(path) = found else { continue };
-            let bytes = std::fs::read(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
-            return Ok(self.rendered(look, source, bytes).map(Some));
+            let comment =
+                format!("Specified {kind} checksum for {of} ({wanted}) does not match actual checksum ({own}){hint}");
+            let would = Outcome::new(None, to_change(&name)).with_changes(seen.changes);
+            return Ok(stands(would, Outcome::failed(comment)));
         }
-        Ok(Err(match sources.as_slice() {
-            [one] => {
-                let saltenv = look.saltenv;
-                format!("Source file {one} not found in saltenv '{saltenv}'")
-            }
-            several => {
-                format!("none of the specified sources were found: {}", several.join(", "))
-            }
-        }))
-    }
-
-    /// The content, run through the template engine where one is named.
-    fn rendered(&self, look: &Look, source: &str, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-        let Some(engine) = self.template.as_deref().filter(|engine| !engine.is_empty()) else {
-            return Ok(bytes);
+        if seen.changes.is_empty() {
+            let would = Outcome::done(format!("The file {name} is in the correct state"));
+            return Ok(stands(would, Outcome::done(format!("File {name} is in the correct state"))));
+        }
+        let would = Outcome::new(None, to_change(&name)).with_changes(seen.changes.clone());
+        let check = self.check_cmd.clone().filter(|command| !command.is_empty()).map(|command| Check {
+            command,
+            folder: self.tmp_dir.clone(),
+            ending: self.tmp_ext.clone().unwrap_or_default(),
+        });
+        let apply = move |ctx: &Ctx| match checked(ctx, &target, check)? {
+            Some(complaint) => Ok(complaint),
+            None => target.make(ctx, seen),
         };
-        if !templates::ENGINES.contains(&engine) {
-            return Err(format!("Specified template format {engine} is not supported"));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| format!("{source} is not text in UTF-8"))?;
-        let mut context = self.defaults.clone();
-        context.extend(self.context.clone());
-        context.insert("source", source);
-        let rendered = templates::render(look.ctx, source, &text, look.saltenv, context);
-        rendered.map(String::into_bytes).map_err(|fault| fault.to_string())
+        Ok(Plan::Changes { would, apply: Box::new(apply) })
     }
 
-    fn difference(&self, old: &[u8], new: &[u8]) -> String {
-        match (self.show_changes, std::str::from_utf8(old), std::str::from_utf8(new)) {
-            (false, ..) => "<show_changes=False>".to_owned(),
-            (true, Ok(old), Ok(new)) => unified(old, new),
-            _ => "Replace binary file with text file".to_owned(),
+    fn source(&self) -> Source {
+        Source {
+            address: self.source.clone(),
+            hash: self.source_hash.clone(),
+            hash_name: self.source_hash_name.clone(),
+            verify: match (self.skip_verify, self.use_etag) {
+                (true, _) => Verify::Skip,
+                (false, true) => Verify::Etag,
+                (false, false) => Verify::Hash,
+            },
+            unchecked: !self.verify_ssl,
         }
+    }
+
+    /// The engine with its variables: what the state is given, what others have accumulated, and the SLS's own.
+    fn template(&self, ctx: &Ctx, name: &str) -> Template {
+        let mut own = Map::from_iter([("name", Value::from(name)), ("user", self.user.clone())]);
+        own.insert("group", self.group.clone());
+        own.insert("mode", self.mode.clone());
+        own.extend(self.kwargs.0.clone());
+        own.extend(as_map(&self.defaults).unwrap_or_default());
+        own.extend(as_map(&self.context).unwrap_or_default());
+        if let Some(texts) = accumulated::of_file(ctx, name) {
+            own.extend(single("accumulator", texts));
+        }
+        Template { engine: self.template.clone().filter(|engine| !engine.is_empty()), context: own }
     }
 }
 
-/// Content as an SLS gives it: a list is a list of lines.
-fn text_of(value: &Value) -> String {
+/// Variables as an SLS gives them: a map, or a list of maps.
+fn as_map(value: &Value) -> Option<Map> {
     match value {
-        Value::List(lines) => {
-            lines.iter().map(|line| line.to_text().trim_end_matches('\n').to_owned() + "\n").collect()
-        }
-        other => other.to_text(),
-    }
-}
-
-/// A file that is to be made or changed.
-struct File {
-    name: String,
-    path: PathBuf,
-    owner: Owner,
-    content: Vec<u8>,
-    /// None is given: a new file has nothing in it.
-    is_empty: bool,
-    writes: bool,
-    is_new: bool,
-    makedirs: bool,
-    has_folder: bool,
-    shows_mode: bool,
-    changes: Map,
-}
-
-impl File {
-    fn make(self, ctx: &Ctx) -> Outcome {
-        let what = format!("Unable to manage file {}", self.name);
-        if !self.has_folder {
-            if !self.makedirs {
-                return Outcome::new(Some(false), "Parent directory not present");
-            }
-            if let Some(folder) = self.path.parent()
-                && let Err(error) = make_folders(ctx.host, folder)
-            {
-                return refused(&what, &error);
-            }
-        }
-        let attributes: Attributes = self.owner.attributes();
-        let done = match self.writes {
-            true => ctx.host.write(&self.path, &self.content, attributes),
-            false => ctx.host.set(&self.path, attributes),
-        };
-        if let Err(error) = done {
-            return refused(&what, &error);
-        }
-        let mut changes = self.changes;
-        if self.is_new && self.is_empty {
-            changes.insert("new", format!("file {} created", self.name));
-            return Outcome::new(Some(true), "Empty file").with_changes(changes);
-        }
-        if self.is_new {
-            changes.insert("diff", "New file");
-            if let (true, Ok(stat)) = (self.shows_mode, ctx.host.stat(&self.path)) {
-                changes.insert("mode", super::shown(stat.mode));
-            }
-        }
-        let comment = match self.writes {
-            true => format!("File {} updated", self.name),
-            false => String::new(),
-        };
-        Outcome::new(Some(true), comment).with_changes(changes)
+        Value::Map(map) => Some(map.clone()),
+        Value::List(items) => items.iter().try_fold(Map::new(), |mut all, item| {
+            all.extend(item.as_map()?.clone());
+            Some(all)
+        }),
+        _ => None,
     }
 }

@@ -2,39 +2,58 @@
 
 use super::shown;
 use crate::exec::Ctx;
-use crate::exec::host::{Attributes, Stat};
+use crate::exec::host::{Attributes, FileKind, Stat};
 use crate::wire::value::{Map, Value};
 
 /// The owner, group and mode that a file should have; nothing where that does not matter.
 #[derive(Clone, Debug, Default)]
 pub struct Owner {
-    user: Option<(String, u32)>,
-    group: Option<(String, u32)>,
+    user: Option<Account>,
+    group: Option<Account>,
     pub mode: Option<u32>,
 }
 
+/// A user or a group, as the SLS names it.
+#[derive(Clone, Debug)]
+struct Account {
+    name: Value,
+    /// Nothing where there is none of that name. A state before this one may make it, so test mode goes on.
+    id: Option<u32>,
+}
+
 impl Owner {
-    /// Looks up the names; numbers are taken as they are. The error is a name that there is not: a state before this one
-    /// may make it, so test mode goes on.
-    pub fn new(ctx: &Ctx, user: &Value, group: &Value, mode: Option<u32>) -> Result<Owner, String> {
-        let missing = |kind: &str, name: &str| format!("{kind} {name} is not available");
-        let user = match name(user) {
-            None => None,
-            Some(name) => match (name.parse(), ctx.host.user(&name)) {
-                (Ok(uid), _) => Some((name, uid)),
-                (_, Ok(Some(found))) => Some((name, found.uid)),
-                _ => return Err(missing("User", &name)),
-            },
+    /// Looks up the names; numbers are taken as they are.
+    pub fn new(ctx: &Ctx, user: &Value, group: &Value, mode: Option<u32>) -> Owner {
+        let found = |value: &Value, look_up: &dyn Fn(&str) -> Option<u32>| {
+            let name = value.to_text();
+            let is_given = value.truthy() || *value == Value::Int(0);
+            let id = name.parse().ok().or_else(|| look_up(&name));
+            is_given.then(|| Account { name: value.clone(), id })
         };
-        let group = match name(group) {
-            None => None,
-            Some(name) => match (name.parse(), ctx.host.group(&name)) {
-                (Ok(gid), _) => Some((name, gid)),
-                (_, Ok(Some(gid))) => Some((name, gid)),
-                _ => return Err(missing("Group", &name)),
-            },
+        Owner {
+            user: found(user, &|name| ctx.host.user(name).ok().flatten().map(|user| user.uid)),
+            group: found(group, &|name| ctx.host.group(name).ok().flatten()),
+            mode,
+        }
+    }
+
+    /// What an SLS gives that there is not, as an error says it; nothing where all is there.
+    pub fn missing(&self) -> Option<String> {
+        let of = |account: &Option<Account>| {
+            account.as_ref().filter(|account| account.id.is_none()).map(|account| account.name.to_text())
         };
-        Ok(Owner { user, group, mode })
+        let user = of(&self.user).map(|name| format!("User {name} is not available ")).unwrap_or_default();
+        let group = of(&self.group).map(|name| format!("Group {name} is not available")).unwrap_or_default();
+        Some(user + &group).filter(|text| !text.is_empty())
+    }
+
+    /// The same, one sentence for each.
+    pub fn unknown(&self) -> Vec<String> {
+        let of = |kind: &str, account: &Option<Account>| {
+            let unknown = account.as_ref().filter(|account| account.id.is_none());
+            unknown.map(|account| format!("{kind} {} does not exist", account.name.to_text()))
+        };
+        [of("User", &self.user), of("Group", &self.group)].into_iter().flatten().collect()
     }
 
     /// The same owner, with another mode.
@@ -42,30 +61,44 @@ impl Owner {
         Owner { mode, ..self.clone() }
     }
 
-    pub fn attributes(&self) -> Attributes {
-        Attributes {
-            mode: self.mode,
-            uid: self.user.as_ref().map(|(_, uid)| *uid),
-            gid: self.group.as_ref().map(|(_, gid)| *gid),
+    /// What of it is to be set below a folder.
+    pub fn only(&self, user: bool, group: bool, mode: bool) -> Owner {
+        Owner {
+            user: self.user.clone().filter(|_| user),
+            group: self.group.clone().filter(|_| group),
+            mode: self.mode.filter(|_| mode),
         }
     }
 
-    /// What is not as it should be, with what it should be.
+    pub fn attributes(&self) -> Attributes {
+        Attributes {
+            mode: self.mode,
+            uid: self.user.as_ref().and_then(|user| user.id),
+            gid: self.group.as_ref().and_then(|group| group.id),
+        }
+    }
+
+    /// As functions take them: user, group and mode.
+    pub fn values(&self) -> [(&'static str, Value); 3] {
+        [
+            ("user", self.user.as_ref().map(|user| user.name.clone()).into()),
+            ("group", self.group.as_ref().map(|group| group.name.clone()).into()),
+            ("mode", self.mode.map(shown).into()),
+        ]
+    }
+
+    /// What is not as it should be, with what it should be. A link has no mode of its own.
     pub fn differences(&self, stat: &Stat) -> Map {
         let mut changes = Map::new();
-        if let Some((name, _)) = self.user.as_ref().filter(|(_, uid)| *uid != stat.uid) {
-            changes.insert("user", name.as_str());
+        if let Some(user) = self.user.as_ref().filter(|user| user.id != Some(stat.uid)) {
+            changes.insert("user", user.name.clone());
         }
-        if let Some((name, _)) = self.group.as_ref().filter(|(_, gid)| *gid != stat.gid) {
-            changes.insert("group", name.as_str());
+        if let Some(group) = self.group.as_ref().filter(|group| group.id != Some(stat.gid)) {
+            changes.insert("group", group.name.clone());
         }
-        if let Some(mode) = self.mode.filter(|mode| *mode != stat.mode) {
+        if let Some(mode) = self.mode.filter(|mode| *mode != stat.mode && stat.kind != FileKind::Link) {
             changes.insert("mode", shown(mode));
         }
         changes
     }
-}
-
-fn name(value: &Value) -> Option<String> {
-    value.truthy().then(|| value.to_text()).or_else(|| (*value == Value::Int(0)).then(|| "0".to_owned()))
 }

@@ -1,13 +1,13 @@
 //! `file.symlink`.
 
-use super::super::{Look, Outcome, Plan, State, failed};
+use super::super::{Look, Outcome, Plan, State, failed, stands};
 use super::owner::Owner;
-use super::{absolute, is_folder, refused, single};
-use crate::exec::fileserver::client::make_folders;
-use crate::exec::host::FileKind;
-use crate::exec::{Ctx, Fault};
+use super::{absolute, group_of, is_folder, made_above, mode, own_name, refused, single, user_or_own};
+use crate::exec::host::{FileKind, Stat};
+use crate::exec::modules::file::remove::all;
+use crate::exec::{Ctx, Fault, paths};
 use crate::record;
-use crate::wire::record::Keywords;
+use crate::wire::record::{Arguments, Keywords};
 use crate::wire::value::Value;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,8 @@ record! {
         target: String,
         /// Replace a file or a folder that is in the way.
         force: bool = false,
+        /// Another name for what is in the way.
+        backupname: Option<String> = (),
         /// Make the folders that are missing.
         makedirs: bool = false,
         /// The owner of the link; the one of the minion if not given.
@@ -32,179 +34,228 @@ record! {
         group: Value = (),
         /// The mode of folders that are made.
         mode: Value = (),
+        /// Replace a file in one step; here that is always so.
+        atomic: bool = false,
+        /// A backup on another file system is a failure.
+        disallow_copy_and_unlink: bool = false,
+        /// Owner and group of a link that is there stay.
+        inherit_user_and_group: bool = false,
+        /// Whether a link that points nowhere counts as nothing.
+        follow_symlinks: bool = true,
         kwargs: Keywords,
     }
 }
 
 impl State for Symlink {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
         let ctx = look.ctx;
-        let path = match absolute(&self.name, "symlink") {
-            Ok(path) => path,
+        self.name = own_name(ctx, &self.name);
+        if self.name.is_empty() {
+            return Ok(failed("Must provide name to file.symlink"));
+        }
+        let dir_mode = match mode(&self.mode) {
+            Ok(mode) => mode,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        let user = if self.user.truthy() { self.user.clone() } else { "root".into() };
-        let group = if self.group.truthy() { self.group.clone() } else { group_of(ctx, &user) };
-        let owner = match Owner::new(ctx, &user, &group, None) {
-            Ok(owner) => owner,
-            Err(missing) => return Ok(failed(missing.replace("is not available", "does not exist"))),
-        };
-        let owned_by = format!("{}:{}", user.to_text(), group.to_text());
-        let (name, target) = (&self.name, &self.target);
+        let path = PathBuf::from(&self.name);
         let stat = ctx.host.stat(&path).ok();
-        let has_folder = path.parent().is_none_or(|folder| is_folder(ctx, folder));
-        let mut would = match &stat {
+        let (user, group) = self.owner(ctx, stat.as_ref());
+        let owner = Owner::new(ctx, &user, &group, dir_mode);
+        let mut wrong = owner.unknown();
+        wrong.extend(absolute(&self.name, "symlink").err());
+        if !wrong.is_empty() {
+            let end = if wrong.len() > 1 { "." } else { "" };
+            return Ok(failed(wrong.join(". ") + end));
+        }
+        let owned_by = format!("{}:{}", user.to_text(), group.to_text());
+        let mut would = self.checked(ctx, stat.as_ref(), &owner, &owned_by);
+        if let Some(folder) = path.parent().filter(|folder| !is_folder(ctx, folder)) {
+            let folder = folder.display();
+            if !self.makedirs {
+                let missing = format!("Directory {folder} for symlink is not present");
+                would.comment.push_str(&format!("\n{missing}"));
+                return Ok(stands(would, Outcome::failed(missing)));
+            }
+            would.comment.push_str(&format!("\n{folder} will be created"));
+        }
+        let link = Link { state: self, path, owner, owned_by };
+        Ok(Plan::Changes { would, apply: Box::new(move |ctx| link.make(ctx)) })
+    }
+}
+
+impl Symlink {
+    /// Owner and group of the link: those that are given, those that it has, those of the minion.
+    fn owner(&self, ctx: &Ctx, stat: Option<&Stat>) -> (Value, Value) {
+        let own = stat.filter(|stat| self.inherit_user_and_group && stat.kind == FileKind::Link);
+        let given = if self.user.truthy() { &self.user } else { self.kwargs.0.at("owner").unwrap_or(&self.user) };
+        let user = match own.filter(|_| given.is_null()) {
+            Some(stat) => shown_user(ctx, stat.uid),
+            None => user_or_own(ctx, given),
+        };
+        let group = match own.filter(|_| self.group.is_null()) {
+            Some(stat) => shown_group(ctx, stat.gid),
+            None if self.group.is_null() => group_of(ctx, &user),
+            None => self.group.clone(),
+        };
+        (user, group)
+    }
+
+    /// What test mode says, missing folders left aside.
+    fn checked(&self, ctx: &Ctx, stat: Option<&Stat>, owner: &Owner, owned_by: &str) -> Outcome {
+        let (name, target) = (&self.name, &self.target);
+        match stat {
             None => {
                 let comment = format!("Symlink {name} to {target} is set for creation");
                 Outcome::new(None, comment).with_changes(single("new", name.as_str()))
             }
-            Some(stat) if stat.kind == FileKind::Link && stat.target.as_deref() == Some(Path::new(target)) => {
-                if owner.differences(stat).is_empty() {
-                    return Ok(Plan::Changes {
-                        would: Outcome::new(Some(true), format!("The symlink {name} is present")),
-                        apply: unchanged(name, owned_by),
-                    });
-                }
-                let comment = format!(
-                    "The symlink {name} is present, but the ownership of the symlink would be changed from {}:{} to \
-                     {owned_by}",
-                    stat.uid, stat.gid
-                );
-                let comment = Outcome::new(None, comment);
-                comment.with_changes(single("ownership", format!("{}:{}", stat.uid, stat.gid)))
-            }
-            Some(stat) if stat.kind == FileKind::Link => {
+            Some(stat) if stat.kind == FileKind::Link && stat.target.as_deref() != Some(Path::new(target)) => {
                 let comment = format!("Link {name} target is set to be changed to {target}");
                 Outcome::new(None, comment).with_changes(single("change", name.as_str()))
             }
-            Some(_) if self.force => Outcome::new(
-                None,
-                format!(
+            Some(stat) if stat.kind == FileKind::Link => {
+                let comment = format!("The symlink {name} is present");
+                if owner.differences(stat).is_empty() {
+                    return Outcome::done(comment);
+                }
+                let own = format!("{}:{}", shown_user(ctx, stat.uid).to_text(), shown_group(ctx, stat.gid).to_text());
+                let more = format!(", but the ownership of the symlink would be changed from {own} to {owned_by}");
+                Outcome::new(None, comment + &more).with_changes(single("ownership", own))
+            }
+            Some(_) if self.force => {
+                let comment = format!(
                     "The file or directory {name} is set for removal to make way for a new symlink targeting {target}"
-                ),
-            ),
-            Some(stat) => {
-                let would =
-                    format!("File or directory exists where the symlink {name} should be. Did you mean to use force?");
-                let kind = match stat.kind {
-                    FileKind::File => "File",
-                    FileKind::Folder => "Directory",
-                    _ => "File system entry",
-                };
-                let comment = format!("{kind} exists where the symlink {name} should be");
-                let done = Outcome::new(Some(false), comment);
-                return Ok(Plan::Changes {
-                    would: Outcome::new(Some(false), would),
-                    apply: Box::new(move |_| Ok(done)),
-                });
+                );
+                Outcome::new(None, comment)
             }
-        };
-        if !has_folder {
-            let folder = path.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
-            would.comment.push_str(&match self.makedirs {
-                true => format!("\n{folder} will be created"),
-                false => format!("\nDirectory {folder} for symlink is not present"),
-            });
-            if !self.makedirs {
-                let done = Outcome::new(Some(false), format!("Directory {folder} for symlink is not present"));
-                return Ok(Plan::Changes { would, apply: Box::new(move |_| Ok(done)) });
-            }
+            Some(_) => Outcome::failed(format!(
+                "File or directory exists where the symlink {name} should be. Did you mean to use force?"
+            )),
         }
-        let link = Link { name: self.name, target: PathBuf::from(self.target), path, owner, owned_by };
-        Ok(Plan::Changes { would, apply: Box::new(move |ctx| Ok(link.make(ctx))) })
     }
 }
 
-fn unchanged(name: &str, owned_by: String) -> super::super::Apply {
-    let done = Outcome::new(Some(true), format!("Symlink {name} is present and owned by {owned_by}"));
-    Box::new(move |_| Ok(done))
+fn shown_user(ctx: &Ctx, uid: u32) -> Value {
+    ctx.host.user_by_uid(uid).ok().flatten().map_or(uid.into(), |user| user.name.into())
 }
 
-/// The first group of a user, by its name if it has one.
-fn group_of(ctx: &Ctx, user: &Value) -> Value {
-    let gid = ctx.host.user(&user.to_text()).ok().flatten().map(|user| user.gid);
-    match gid {
-        Some(0) | None => "root".into(),
-        Some(gid) => gid.into(),
-    }
+fn shown_group(ctx: &Ctx, gid: u32) -> Value {
+    ctx.host.group_by_gid(gid).ok().flatten().map_or(gid.into(), Value::from)
 }
 
 /// A link that is to be made.
 struct Link {
-    name: String,
-    target: PathBuf,
+    state: Symlink,
     path: PathBuf,
     owner: Owner,
     owned_by: String,
 }
 
 impl Link {
-    fn make(self, ctx: &Ctx) -> Outcome {
-        let Link { name, target, path, owner, owned_by } = self;
-        let what = format!("Unable to create new symlink {name} -> {}", target.display());
-        if let Some(folder) = path.parent()
-            && let Err(error) = make_folders(ctx.host, folder)
-        {
-            return refused(&what, &error);
+    fn make(self, ctx: &Ctx) -> Result<Outcome, Fault> {
+        let Link { state, path, owner, owned_by } = self;
+        let (name, target) = (&state.name, &state.target);
+        let owner_of_link = owner.with_mode(None);
+        if state.makedirs {
+            made_above(ctx, name, &owner)?;
         }
         let stat = ctx.host.stat(&path).ok();
-        let stands = stat.as_ref().is_some_and(|stat| stat.target.as_ref() == Some(&target));
-        let cleared = match &stat {
-            Some(stat) if stat.kind == FileKind::Folder => super::absent::remove_all(ctx.host, &path),
-            Some(stat) if stat.kind != FileKind::Link => ctx.host.remove(&path),
-            _ => Ok(()),
+        let points = stat.as_ref().filter(|stat| stat.kind == FileKind::Link).and_then(|stat| stat.target.as_ref());
+        if points.is_some_and(|own| paths::normal(&own.to_string_lossy()) == paths::normal(target)) {
+            let unowned = stat.filter(|stat| !owner_of_link.differences(stat).is_empty());
+            let Some(_) = unowned else {
+                return Ok(Outcome::done(format!("Symlink {name} is present and owned by {owned_by}")));
+            };
+            return Ok(match ctx.host.set(&path, owner_of_link.attributes()) {
+                Ok(()) => Outcome::done(format!("Set ownership of symlink {name} to {owned_by}"))
+                    .with_changes(single("ownership", owned_by)),
+                Err(_) => Outcome::failed(format!("Failed to set ownership of symlink {name} to {owned_by}")),
+            });
+        }
+        if let Some(stat) = stat.filter(|stat| stat.kind != FileKind::Link)
+            && let Some(outcome) = state.make_way(ctx, &stat)?
+        {
+            return Ok(outcome);
+        }
+        let what = format!("Unable to create new symlink {name} -> {target}");
+        if let Err(error) = ctx.host.link(Path::new(target), &path) {
+            return Ok(refused(&what, &error));
+        }
+        let comment = format!("Created new symlink {name} -> {target}");
+        let changes = single("new", name.as_str());
+        Ok(match ctx.host.set(&path, owner_of_link.attributes()) {
+            Ok(()) => Outcome::done(comment).with_changes(changes),
+            Err(_) => Outcome::failed(format!("{comment}, but was unable to set ownership to {owned_by}"))
+                .with_changes(changes),
+        })
+    }
+}
+
+impl Symlink {
+    /// Takes what is there out of the way; what comes back is why it stays.
+    fn make_way(&self, ctx: &Ctx, stat: &Stat) -> Result<Option<Outcome>, Fault> {
+        let name = &self.name;
+        let Some(backup) = self.backupname.as_deref() else {
+            if !self.force && !self.atomic {
+                let kind = match stat.kind {
+                    FileKind::File => "File",
+                    FileKind::Folder => "Directory",
+                    _ => "File system entry",
+                };
+                return Ok(Some(Outcome::failed(format!("{kind} exists where the symlink {name} should be"))));
+            }
+            let what = format!("Unable to create new symlink {name} -> {}", self.target);
+            return Ok(all(ctx.host, Path::new(name)).err().map(|error| refused(&what, &error)));
         };
-        let made = cleared.and_then(|()| if stands { Ok(()) } else { ctx.host.link(&target, &path) });
-        if let Err(error) = made.and_then(|()| ctx.host.set(&path, owner.attributes())) {
-            return refused(&what, &error);
+        let backup = match backup {
+            path if path.starts_with('/') => path.to_owned(),
+            bare if !bare.contains('/') => paths::join(&[paths::folder_of(&paths::normal(name)), bare.to_owned()]),
+            other => {
+                let comment = format!("Backupname must be an absolute path or a file name: {other}");
+                return Ok(Some(Outcome::failed(comment)));
+            }
+        };
+        if ctx.host.stat(Path::new(&backup)).is_ok() {
+            if !self.force {
+                return Ok(Some(Outcome::failed(format!(
+                    "Symlink & backup dest exists and Force not set. {name} -> {} - backup: {backup}",
+                    self.target
+                ))));
+            }
+            all(ctx.host, Path::new(&backup)).map_err(|error| super::fault(&backup, &error))?;
         }
-        if stands {
-            let comment = format!("Set ownership of symlink {name} to {owned_by}");
-            return Outcome::new(Some(true), comment).with_changes(single("ownership", owned_by));
-        }
-        let comment = format!("Created new symlink {name} -> {}", target.display());
-        Outcome::new(Some(true), comment).with_changes(single("new", name.as_str()))
+        let arguments = Arguments::positional([name.as_str(), &backup]);
+        let arguments = arguments.with("disallow_copy_and_unlink", self.disallow_copy_and_unlink);
+        Ok(ctx
+            .run("file.move", arguments)
+            .err()
+            .map(|fault| Outcome::failed(format!("Unable to rename {name} to backup {backup} -> : {fault}"))))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Function, Look, Plan};
-    use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::ReadOnly;
+    use crate::exec::host::User;
     use crate::exec::host::fake::Fake;
     use crate::exec::modules::tests::World;
+    use crate::exec::states::tests::{both, planned};
     use crate::wire::record::Arguments;
-    use crate::wire::value::Map;
-
-    fn made(world: &World, arguments: Arguments) -> (Outcome, Outcome) {
-        let ctx = world.ctx(&NoMaster);
-        let view = ReadOnly(ctx.host);
-        let looking = ctx.on(&view);
-        let look = Look { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[] };
-        let function: Function = super::super::super::state::<Symlink>("symlink");
-        match (function.run)(arguments, &look).unwrap().unwrap() {
-            Plan::Stands(outcome) => (outcome.clone(), outcome),
-            Plan::Changes { would, apply } => (would, apply(&ctx).unwrap()),
-        }
-    }
 
     #[test]
     fn a_link_is_made_once_and_a_file_is_not_lost() {
-        let root = |name: &str| crate::exec::host::User { name: name.to_owned(), ..Default::default() };
-        let host = Fake::new().folder("/d").file("/d/file", "x").user(root("root")).group("root", 0);
+        let root = User { name: "root".to_owned(), ..User::default() };
+        let host = Fake::new().folder("/d").file("/d/file", "x").user(root).group("root", 0);
         let world = World::on(host);
         let arguments = |name: &str| Arguments::default().with("name", name).with("target", "/etc");
-        let (would, done) = made(&world, arguments("/d/l"));
+        let made = |arguments| both(&world, planned(&world, "file.symlink", arguments));
+        let (would, done) = made(arguments("/d/l"));
         assert_eq!((would.result, would.comment.as_str()), (None, "Symlink /d/l to /etc is set for creation"));
         assert_eq!((done.result, done.comment.as_str()), (Some(true), "Created new symlink /d/l -> /etc"));
-        let (would, done) = made(&world, arguments("/d/l"));
+        let (would, done) = made(arguments("/d/l"));
         assert_eq!((would.result, done.changes.len()), (Some(true), 0));
         assert_eq!(done.comment, "Symlink /d/l is present and owned by root:root");
-        let (_, done) = made(&world, arguments("/d/file"));
+        let (_, done) = made(arguments("/d/file"));
         assert_eq!((done.result, world.host.text("/d/file").as_deref()), (Some(false), Some("x")));
-        let (_, done) = made(&world, arguments("/d/file").with("force", true));
+        let (_, done) = made(arguments("/d/file").with("force", true));
         assert_eq!((done.result, world.host.text("/d/file")), (Some(true), None));
     }
 }

@@ -157,7 +157,7 @@ impl Source {
     }
 
     /// What `pkg.list_repos` shows, for one type, address and suite of it.
-    fn shown(&self, kind: &str, uri: &str, suite: &str) -> Map {
+    pub fn shown(&self, kind: &str, uri: &str, suite: &str) -> Map {
         let list = |items: &[String]| Value::list(items.iter().map(String::as_str));
         let line = match is_stanzas(&self.file) || self.raw.is_empty() {
             true => self.line_of(kind, uri, suite),

@@ -1,0 +1,135 @@
+//! `clean`: what stands in a folder and is nobody's.
+
+use super::super::{Look, REQUIRED};
+use super::own_name;
+use crate::exec::host::FileKind;
+use crate::exec::modules::file::remove::all;
+use crate::exec::patterns::passes;
+use crate::exec::{Ctx, Fault, paths};
+use crate::wire::value::{Map, Value};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What is kept in a folder that is cleaned: paths, and the folders above them.
+#[derive(Default)]
+pub struct Kept {
+    paths: BTreeSet<String>,
+}
+
+impl Kept {
+    /// What the states put there that this one requires.
+    pub fn required(look: &Look, folder: &str) -> Result<Kept, Fault> {
+        let mut kept = Kept::default();
+        let required = look.low.at(REQUIRED).and_then(Value::as_list).unwrap_or_default();
+        for low in required.iter().filter_map(Value::as_map) {
+            let name = own_name(look.ctx, low.str_at("name").unwrap_or_default());
+            if !paths::is_folder(look.ctx.host, &name) {
+                kept.add(&name);
+            } else if !paths::normal(&name).starts_with(&format!("{}/", paths::normal(folder)))
+                && paths::normal(&name) != paths::normal(folder)
+            {
+                continue;
+            } else if low.str_at("fun") == Some("recurse") {
+                for path in super::recurse::paths_of(look, &name, low)? {
+                    kept.add(&path);
+                }
+            } else {
+                kept.add(&name);
+                kept.below(look.ctx, &name);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Keeps a path and the folders above it.
+    pub fn add(&mut self, path: &str) {
+        let mut path = paths::normal(path);
+        while path.len() > 1 && self.paths.insert(path.clone()) {
+            path = paths::folder_of(&path);
+        }
+    }
+
+    fn below(&mut self, ctx: &Ctx, folder: &str) {
+        for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
+            let path = paths::join(&[folder.to_owned(), name]);
+            self.paths.insert(path.clone());
+            if ctx.host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Folder) {
+                self.below(ctx, &path);
+            }
+        }
+    }
+
+    /// What is in a folder and is not kept. A folder in which something is excluded from the cleaning stays.
+    pub fn others(&self, ctx: &Ctx, folder: &str, exclude: &Value) -> Result<Vec<String>, Fault> {
+        let mut found = Vec::new();
+        self.collect(ctx, folder, folder, exclude, &mut found)?;
+        Ok(found)
+    }
+
+    /// Whether all of a folder is to go.
+    fn collect(
+        &self,
+        ctx: &Ctx,
+        root: &str,
+        folder: &str,
+        exclude: &Value,
+        found: &mut Vec<String>,
+    ) -> Result<bool, Fault> {
+        let mut goes = true;
+        for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
+            let path = paths::join(&[folder.to_owned(), name]);
+            let below = path.strip_prefix(root).unwrap_or(&path).trim_start_matches('/');
+            let is_excluded = !passes(below, &Value::Null, exclude)?;
+            let at = found.len();
+            let is_folder = ctx.host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Folder);
+            let empties = !is_folder || (!is_excluded && self.collect(ctx, root, &path, exclude, found)?);
+            if is_excluded || self.paths.contains(&paths::normal(&path)) || !empties {
+                goes = false;
+            } else {
+                found.insert(at, path);
+            }
+        }
+        Ok(goes)
+    }
+}
+
+/// Removes what is not kept, and says what was removed: what was in a folder is gone with it.
+pub fn remove(ctx: &Ctx, found: &[String]) -> Result<Vec<String>, Fault> {
+    let mut removed = Vec::new();
+    for path in found {
+        if ctx.host.stat(Path::new(path)).is_ok() {
+            all(ctx.host, Path::new(path)).map_err(|error| super::fault(path, &error))?;
+            removed.push(path.clone());
+        }
+    }
+    Ok(removed)
+}
+
+/// What test mode says of each path that goes.
+pub fn removals(found: &[String]) -> Map {
+    let change = || Value::from(Map::from_iter([("removed", "Removed due to clean")]));
+    Map::from_iter(found.iter().map(|path| (Value::from(path.as_str()), change())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::context::NoMaster;
+    use crate::exec::host::fake::Fake;
+    use crate::exec::modules::tests::World;
+
+    #[test]
+    fn what_is_kept_and_what_is_excluded_stays_with_its_folders() {
+        let host = ["/d/a", "/d/keep/b", "/d/keep/c", "/d/gone/x", "/d/half/x.conf", "/d/half/y"]
+            .iter()
+            .fold(Fake::new().folder("/d"), |host, path| host.file(path, ""));
+        let world = World::on(host);
+        let mut kept = Kept::default();
+        kept.add("/d/keep/b");
+        let found = kept.others(&world.ctx(&NoMaster), "/d", &"*.conf".into()).unwrap();
+        assert_eq!(found, ["/d/a", "/d/gone", "/d/gone/x", "/d/half/y", "/d/keep/c"]);
+        let removed = remove(&world.ctx(&NoMaster), &found).unwrap();
+        assert_eq!(removed, ["/d/a", "/d/gone", "/d/half/y", "/d/keep/c"]);
+        assert!(world.host.text("/d/half/x.conf").is_some() && world.host.text("/d/gone/x").is_none());
+    }
+}

@@ -1,0 +1,167 @@
+//! `file.hardlink`.
+
+use super::super::{Look, Outcome, Plan, State, failed};
+use super::owner::Owner;
+use super::{group_of, is_folder, made_above, mode, own_name, single, user_or_own};
+use crate::exec::{Ctx, Fault, paths};
+use crate::record;
+use crate::wire::record::{Arguments, Keywords};
+use crate::wire::value::{Map, Value};
+use std::path::Path;
+
+record! {
+    /// Makes sure that a file has a second name.
+    ///
+    ///   /etc/grub.conf:
+    ///     file.hardlink:
+    ///       - target: /boot/grub/grub.conf
+    pub struct Hardlink {
+        /// The second name.
+        name: String,
+        /// The file.
+        target: String,
+        /// Replace a file that is in the way.
+        force: bool = false,
+        /// Make the folders above that are missing.
+        makedirs: bool = false,
+        /// The owner of folders that are made.
+        user: Value = (),
+        /// Their group.
+        group: Value = (),
+        /// Their mode.
+        dir_mode: Value = (),
+        kwargs: Keywords,
+    }
+}
+
+impl State for Hardlink {
+    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+        let ctx = look.ctx;
+        let name = own_name(ctx, &self.name);
+        if name.is_empty() {
+            return Ok(failed("Must provide name to file.hardlink"));
+        }
+        let user = user_or_own(ctx, &self.user);
+        let group = if self.group.is_null() { group_of(ctx, &user) } else { self.group.clone() };
+        let dir_mode = match mode(&self.dir_mode) {
+            Ok(mode) => mode,
+            Err(wrong) => return Ok(failed(wrong)),
+        };
+        let owner = Owner::new(ctx, &user, &group, dir_mode);
+        let target = self.target;
+        let relative = [
+            (&name, format!("Specified file {name} is not an absolute path")),
+            (&target, format!("Specified target {target} is not an absolute path")),
+        ];
+        let mut wrong = owner.unknown();
+        wrong.extend(relative.into_iter().filter(|(path, _)| !path.starts_with('/')).map(|(_, text)| text));
+        if !wrong.is_empty() {
+            let end = if wrong.len() > 1 { "." } else { "" };
+            return Ok(failed(wrong.join(". ") + end));
+        }
+        let link = Link { would: checked(ctx, &name, &target, self.force), name, target, owner };
+        let (force, makedirs) = (self.force, self.makedirs);
+        Ok(Plan::Changes { would: link.would.clone(), apply: Box::new(move |ctx| link.make(ctx, force, makedirs)) })
+    }
+}
+
+/// What test mode says.
+fn checked(ctx: &Ctx, name: &str, target: &str, force: bool) -> Outcome {
+    let host = ctx.host;
+    if !paths::exists(host, target) {
+        return Outcome::failed(format!("Target {target} for hard link does not exist"));
+    }
+    if paths::is_folder(host, target) {
+        return Outcome::failed(format!("Unable to hard link from directory {target}"));
+    }
+    if paths::is_folder(host, name) {
+        return Outcome::failed(format!("Unable to hard link to directory {name}"));
+    }
+    if !paths::exists(host, name) {
+        let comment = format!("Hard link {name} to {target} is set for creation");
+        return Outcome::new(None, comment).with_changes(single("new", name));
+    }
+    if has_other_names(ctx, name) {
+        if are_one(ctx, name, target) {
+            return Outcome::done(format!("The hard link {name} is presently targetting {target}"));
+        }
+        let comment = format!("Link {name} target is set to be changed to {target}");
+        return Outcome::new(None, comment).with_changes(single("change", name));
+    }
+    match force {
+        true => Outcome::new(
+            None,
+            format!(
+                "The file or directory {name} is set for removal to make way for a new hard link targeting {target}"
+            ),
+        ),
+        false => Outcome::failed(format!(
+            "File or directory exists where the hard link {name} should be. Did you mean to use force?"
+        )),
+    }
+}
+
+fn has_other_names(ctx: &Ctx, path: &str) -> bool {
+    ctx.host.stat(Path::new(path)).is_ok_and(|stat| stat.links > 1)
+}
+
+fn are_one(ctx: &Ctx, one: &str, other: &str) -> bool {
+    let inode = |path: &str| ctx.host.stat(Path::new(path)).ok().map(|stat| (stat.device, stat.inode));
+    inode(one).is_some() && inode(one) == inode(other)
+}
+
+struct Link {
+    name: String,
+    target: String,
+    owner: Owner,
+    would: Outcome,
+}
+
+impl Link {
+    fn make(self, ctx: &Ctx, force: bool, makedirs: bool) -> Result<Outcome, Fault> {
+        let Link { name, target, owner, .. } = self;
+        for (direction, path) in [("to", &name), ("from", &target)] {
+            if paths::is_folder(ctx.host, path) {
+                return Ok(Outcome::failed(format!("Unable to hard link {direction} directory {path}")));
+            }
+        }
+        if !paths::exists(ctx.host, &target) {
+            return Ok(Outcome::failed(format!("Target {target} for hard link does not exist")));
+        }
+        let path = Path::new(&name);
+        if let Some(folder) = path.parent().filter(|folder| !is_folder(ctx, folder)) {
+            if !makedirs {
+                return Ok(Outcome::failed(format!("Directory {} for hard link is not present", folder.display())));
+            }
+            made_above(ctx, &name, &owner)?;
+        }
+        let mut changes = Map::new();
+        let mut is_there = ctx.host.stat(path).is_ok();
+        let removed = |ctx: &Ctx| ctx.host.remove(path).map_err(|error| super::fault(&name, &error));
+        if paths::is_file(ctx.host, &name) && !has_other_names(ctx, &name) {
+            if !force {
+                return Ok(Outcome::failed(format!("File exists where the hard link {name} should be")));
+            }
+            removed(ctx)?;
+            is_there = false;
+            changes.insert("forced", "File for hard link was forcibly replaced");
+        }
+        let (done, undone) = match is_there {
+            true if are_one(ctx, &name, &target) => {
+                return Ok(Outcome::done(format!("Target of hard link {name} is already pointing to {target}")));
+            }
+            true => {
+                removed(ctx)?;
+                ("Set target of hard link", "Unable to set target of hard link")
+            }
+            false => ("Created new hard link", "Unable to create new hard link"),
+        };
+        Ok(match ctx.run("file.link", Arguments::positional([target.as_str(), &name])) {
+            Ok(_) => {
+                changes.insert("new", name.as_str());
+                Outcome::done(format!("{done} {name} -> {target}")).with_changes(changes)
+            }
+            Err(fault) => Outcome::failed(format!("{undone} {name} -> {target}: {fault}")).with_changes(changes),
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! What is below a folder of the file server, and where it goes.
+
+use crate::exec::fileserver::address::parse;
+use crate::exec::fileserver::client::address_of;
+use crate::exec::patterns::passes;
+use crate::exec::states::Look;
+use crate::exec::{Fault, paths};
+use crate::wire::record::Arguments;
+use crate::wire::value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is wanted of it.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    pub include: Value,
+    pub exclude: Value,
+    /// How many levels of folders; nothing: all.
+    pub depth: Option<i64>,
+    /// Empty folders too.
+    pub empty: bool,
+    /// Links as links.
+    pub links: bool,
+    /// All of the sources, not the first alone.
+    pub merge: bool,
+}
+
+impl Wanted {
+    fn takes(&self, below: &str) -> Result<bool, Fault> {
+        let is_inside = !below.is_empty() && !format!("/{below}/").contains("/../");
+        let is_deep = self.depth.is_some_and(|depth| below.matches('/').count() as i64 > depth);
+        Ok(is_inside && !is_deep && passes(below, &self.include, &self.exclude)?)
+    }
+}
+
+/// Paths on this host, sorted.
+#[derive(Debug, Default)]
+pub struct Tree {
+    pub folders: BTreeSet<String>,
+    /// Each with its address.
+    pub files: BTreeMap<String, String>,
+    /// Each with its target.
+    pub links: BTreeMap<String, String>,
+}
+
+impl Tree {
+    /// Reads the list of the file server. Without any of the sources it is an execution fault, which the state tells.
+    pub fn read(look: &Look, name: &str, sources: &Value, wanted: &Wanted) -> Result<Tree, Fault> {
+        let given: Vec<String> = match sources {
+            Value::List(items) => items.iter().map(Value::to_text).collect(),
+            one => vec![one.to_text()],
+        };
+        let mut found = Vec::new();
+        for source in given.iter().map(|source| source.trim_end_matches('/')) {
+            if !source.starts_with("salt://") {
+                return Err(Fault::execution(format!("Invalid source '{source}' (must be a salt:// URI)")));
+            }
+            let (path, own) = parse(source);
+            let saltenv = own.unwrap_or_else(|| look.saltenv.to_owned());
+            if names(look, "cp.list_master_dirs", &saltenv, "")?.contains(&path) {
+                found.push((path, saltenv));
+            }
+        }
+        if found.is_empty() {
+            return Err(Fault::execution("none of the specified sources were found"));
+        }
+        if !wanted.merge {
+            found.truncate(1);
+        }
+        let mut tree = Tree::default();
+        for (path, saltenv) in found {
+            tree.add(look, name, &path, &saltenv, wanted)?;
+        }
+        Ok(tree)
+    }
+
+    /// All of its paths.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.folders.iter().chain(self.files.keys()).chain(self.links.keys()).map(String::as_str)
+    }
+
+    fn add(&mut self, look: &Look, name: &str, root: &str, saltenv: &str, wanted: &Wanted) -> Result<(), Fault> {
+        let root = format!("{}/", root.trim_end_matches('/'));
+        let below = |path: &str| path.strip_prefix(&root).map(str::to_owned);
+        let mut files = names(look, "cp.list_master", saltenv, &root)?;
+        if wanted.links {
+            for (link, target) in links(look, saltenv, &root)? {
+                files.retain(|file| *file != link && !file.starts_with(&format!("{link}/")));
+                let Some(own) = below(&link) else { continue };
+                let dest = paths::join(&[name.to_owned(), own.clone()]);
+                if wanted.takes(&own)? && !self.is_occupied(&dest) {
+                    self.links.insert(dest, target);
+                }
+            }
+        }
+        for file in files {
+            let Some(own) = below(&file) else { continue };
+            let dest = paths::join(&[name.to_owned(), own.clone()]);
+            if !wanted.takes(&own)? || self.is_occupied(&dest) {
+                continue;
+            }
+            self.folders.insert(paths::folder_of(&dest));
+            let address = match saltenv == look.saltenv {
+                true => address_of(&file),
+                false => format!("{}?saltenv={saltenv}", address_of(&file)),
+            };
+            self.files.insert(dest, address);
+        }
+        if wanted.empty {
+            for folder in names(look, "cp.list_master_dirs", saltenv, &root)? {
+                let Some(own) = below(&folder) else { continue };
+                let dest = paths::join(&[name.to_owned(), own.clone()]);
+                if wanted.takes(&own)? && !self.is_occupied(&dest) {
+                    self.folders.insert(dest);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a source before this one, or a link, has something there.
+    fn is_occupied(&self, dest: &str) -> bool {
+        let mut path = dest.to_owned();
+        while path.len() > 1 {
+            if self.files.contains_key(&path) || self.links.contains_key(&path) {
+                return true;
+            }
+            path = paths::folder_of(&path);
+        }
+        false
+    }
+}
+
+fn names(look: &Look, function: &str, saltenv: &str, prefix: &str) -> Result<Vec<String>, Fault> {
+    let answer = look.ctx.run(function, Arguments::positional([saltenv, prefix]))?;
+    Ok(answer.as_list().unwrap_or_default().iter().map(Value::to_text).collect())
+}
+
+fn links(look: &Look, saltenv: &str, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
+    let answer = look.ctx.run("cp.list_master_symlinks", Arguments::positional([saltenv, prefix]))?;
+    let map = answer.as_map().cloned().unwrap_or_default();
+    Ok(map.iter().map(|(link, target)| (link.to_text(), target.to_text())).collect())
+}

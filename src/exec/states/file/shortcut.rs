@@ -1,0 +1,27 @@
+//! `file.shortcut`: refused.
+
+use super::super::{Look, Plan, State, failed};
+use crate::exec::Fault;
+use crate::record;
+use crate::wire::record::Keywords;
+
+record! {
+    /// For Windows alone; elsewhere it is refused, and `file.symlink` is what is meant.
+    ///
+    ///   C:\shortcut.lnk:
+    ///     file.shortcut:
+    ///       - target: C:\target
+    pub struct Shortcut {
+        /// The path.
+        name: String,
+        /// Where it points to.
+        target: String = "",
+        kwargs: Keywords,
+    }
+}
+
+impl State for Shortcut {
+    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+        Ok(failed("Shortcuts are only supported on Windows"))
+    }
+}

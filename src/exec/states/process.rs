@@ -1,0 +1,54 @@
+//! `process.*`: processes.
+
+use super::{Function, Look, Module, Outcome, Plan, State, already, ask, change, state};
+use crate::exec::{Ctx, Fault};
+use crate::record;
+use crate::wire::value::{Map, Value};
+
+pub const MODULE: Module =
+    Module { name: "process", doc: "Processes.", functions: &[state::<Absent>("absent")] as &[Function] };
+
+record! {
+    /// Makes sure that no process whose name or command line fits a pattern runs.
+    ///
+    ///   worker.py:
+    ///     process.absent:
+    ///       - user: www-data
+    pub struct Absent {
+        /// The pattern.
+        name: String,
+        /// Only those of this account.
+        user: Option<String> = (),
+        /// The signal that they get; SIGTERM, if not given.
+        signal: Value = (),
+    }
+}
+
+impl State for Absent {
+    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+        let words = [
+            ("pattern", Value::from(self.name.as_str())),
+            ("user", self.user.as_deref().into()),
+            ("full", true.into()),
+        ];
+        let running = ask(look.ctx, "ps.pgrep", words)?;
+        let count = running.as_list().map_or(0, <[Value]>::len);
+        if count == 0 {
+            return Ok(already("No matching processes running"));
+        }
+        Ok(change(Map::new(), format!("{count} processes will be killed"), move |ctx: &Ctx| {
+            let words = [
+                ("pattern", Value::from(self.name)),
+                ("user", self.user.into()),
+                ("signal", self.signal),
+                ("full", true.into()),
+            ];
+            let killed = ask(ctx, "ps.pkill", words)?;
+            let Some(count) = killed.at("killed").and_then(Value::as_list).map(<[Value]>::len) else {
+                return Ok(Outcome::done("No matching processes running"));
+            };
+            let changes = killed.as_map().cloned().unwrap_or_default();
+            Ok(Outcome::done(format!("Killed {count} processes")).with_changes(changes))
+        }))
+    }
+}
