@@ -31,6 +31,7 @@ pub mod runners;
 pub mod serializers;
 pub mod sls;
 pub mod states;
+pub mod tags;
 pub mod target;
 pub mod templates;
 pub mod text_file;

@@ -420,3 +420,29 @@ fn no_more_minions_are_connected_than_the_master_may_have() {
     assert_eq!(fleet.connected(), ["web1"]);
     assert_eq!(fleet.salt(&["web1", "test.ping"]).code, 0);
 }
+
+#[test]
+fn who_listens_on_a_minion_hears_what_is_told_to_it() {
+    let fleet = Fleet::start(&["web1"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+    command.arg("salt-call").arg("-c").arg(fleet.path("web1/conf")).args(["state.event", "my/*", "count=2"]);
+    let mut listener = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(listener.stdout.take().unwrap()).lines();
+    // Whoever begins to listen has missed what was before: so it is told until it is heard.
+    let (tell, told) = std::sync::mpsc::channel();
+    let hears = std::thread::spawn(move || {
+        let first = lines.next().unwrap().unwrap();
+        tell.send(()).unwrap();
+        (first, lines.next().unwrap().unwrap())
+    });
+    wait_for("the listener", || {
+        assert_eq!(call(&fleet, "web1", &["event.fire", "{a: 1}", "my/first"]).code, 0);
+        told.try_recv().ok()
+    });
+    assert_eq!(call(&fleet, "web1", &["event.fire", "{b: 2}", "other"]).code, 0);
+    assert_eq!(call(&fleet, "web1", &["event.fire", "{b: 2}", "my/second"]).code, 0);
+    let (first, second) = hears.join().unwrap();
+    assert_eq!(first, "my/first\t{\"a\": 1}");
+    assert!(second.starts_with("my/"), "{second}");
+    assert!(listener.wait().unwrap().success());
+}

@@ -141,6 +141,11 @@ pub trait Master: Sync {
     /// Asks the daemon of this minion to do something that only it can (`refresh`, `reload`): the name of the local
     /// event and its data.
     fn tell_minion(&self, tag: &str, data: Map) -> Result<(), Fault>;
+    /// What has happened on the bus of this minion since the event with this number; waits a while for something. Without
+    /// a number it is now, and nothing has happened.
+    fn hear(&self, _since: Option<u64>) -> Result<Heard, Fault> {
+        Err(Fault::execution("no minion daemon: there is no bus to listen to"))
+    }
     /// The pillar of this minion, which has these grains, compiled anew for these wishes.
     fn pillar(&self, _grains: &Map, _asked: &Asked) -> Result<Map, Fault> {
         Err(Fault::execution("no master: its pillar cannot be asked for from here"))
@@ -190,6 +195,15 @@ pub struct PeerReturn {
     pub id: String,
     pub value: Value,
     pub out: Option<String>,
+}
+
+/// What a listener hears.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heard {
+    /// The number of the last event; the next time is since this one.
+    pub last: u64,
+    /// Tags and data.
+    pub events: Vec<(String, Map)>,
 }
 
 /// For `salt-call --local` and tests: there is no master.

@@ -64,6 +64,10 @@ pub trait Host: Sync {
     fn file_system(&self, path: &Path) -> io::Result<FileSystem>;
     /// Whether this process may do that with a file, links followed.
     fn may(&self, path: &Path, access: Access) -> bool;
+    /// Shows a text to whoever runs this program, before it has come to its end; a daemon has nobody to show it to.
+    fn say(&self, _text: &str) -> io::Result<()> {
+        Ok(())
+    }
     fn now(&self) -> SystemTime;
     fn sleep(&self, time: Duration);
     fn env(&self, name: &str) -> Option<String>;

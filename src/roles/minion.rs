@@ -4,6 +4,7 @@
 //! master and takes the jobs that it is answered with (and those published on 4505), [`work`] takes a jid once and runs
 //! the job in place ([`short`]) or in a [`worker`], [`spool`] keeps the result until the master has it.
 
+mod bus;
 pub mod channel;
 pub mod execute;
 pub mod files;
@@ -71,6 +72,8 @@ pub struct Minion {
     /// What jobs are given; replaced whole when the grains are refreshed.
     background: RefCell<Arc<worker::Background>>,
     events: Sender<Event>,
+    /// What is told to this daemon, for those on this host who listen.
+    bus: bus::Bus,
     max_event_size: usize,
     /// Somebody on this host wants the daemon to start anew.
     restarts: (Sender<()>, Receiver<()>),
@@ -123,6 +126,7 @@ impl Minion {
                 pillar: Arc::default(),
             })),
             events,
+            bus: bus::Bus::default(),
             max_event_size: settings.max_event_size,
             restarts: bounded(1),
             keeper: settings.keeper,
@@ -284,7 +288,12 @@ impl Minion {
                 self.fire(&event.tag, event.data);
                 MinionAnswer::Done
             }
+            MinionAsk::Hear { since } => {
+                let (last, events) = self.bus.hear(since).await;
+                MinionAnswer::Heard { last, events }
+            }
             MinionAsk::Tell(event) => {
+                self.bus.fire(&event.tag, &event.data);
                 match event.tag.as_str() {
                     "grains_refresh" => self.clone().refresh_grains().await,
                     "pillar_refresh" if event.data.contains("wait") => self.refresh_pillar().await,

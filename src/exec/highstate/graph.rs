@@ -309,7 +309,7 @@ impl Graph {
     pub fn sorted(&mut self, chunks: &mut [Map], cap: i64) -> Result<Vec<Step>, String> {
         let mut waiting = vec![0; self.nodes.len()];
         for edge in &self.edges {
-            waiting[edge.to] += edge.kinds.len();
+            waiting[edge.to] += edge.kinds.count();
         }
         let mut heap = BinaryHeap::with_capacity(self.nodes.len());
         let free: Vec<usize> = (0..waiting.len()).filter(|node| waiting[*node] == 0).collect();
@@ -323,7 +323,7 @@ impl Graph {
             while let Some(node) = done.pop() {
                 for at in 0..self.nodes[node].out.len() {
                     let Edge { to: next, kinds, .. } = self.edges[self.nodes[node].out[at]];
-                    waiting[next] -= kinds.len();
+                    waiting[next] -= kinds.count();
                     if waiting[next] > 0 {
                         continue;
                     }

@@ -95,7 +95,7 @@ impl Kinds {
         self.0 |= 1 << kind as u16;
     }
 
-    pub fn len(self) -> usize {
+    pub fn count(self) -> usize {
         self.0.count_ones() as usize
     }
 
@@ -181,8 +181,8 @@ mod tests {
         assert!(Requisite::ALL.iter().all(|kind| Requisite::named(kind.name()) == Some(*kind)));
         assert_eq!(Requisite::named("requires"), None);
         let all: Kinds = Requisite::ALL.into_iter().rev().collect();
-        assert!(all.iter().eq(Requisite::ALL) && all.len() == Requisite::ALL.len());
+        assert!(all.iter().eq(Requisite::ALL) && all.count() == Requisite::ALL.len());
         let some: Kinds = [Requisite::Watch, Requisite::Require, Requisite::Watch].into_iter().collect();
-        assert!(some.iter().eq([Requisite::Require, Requisite::Watch]) && some.len() == 2);
+        assert!(some.iter().eq([Requisite::Require, Requisite::Watch]) && some.count() == 2);
     }
 }

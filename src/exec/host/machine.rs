@@ -16,6 +16,12 @@ use std::time::{Duration, SystemTime};
 pub struct Machine;
 
 impl Host for Machine {
+    fn say(&self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        io::Write::write_all(&mut out, text.as_bytes())?;
+        io::Write::flush(&mut out)
+    }
+
     fn run(&self, command: &Command) -> io::Result<Finished> {
         process::run(command)
     }

@@ -3,6 +3,7 @@
 mod apply;
 mod begin;
 mod disable;
+mod event;
 mod high;
 mod one;
 mod pause;
@@ -25,6 +26,7 @@ const FUNCTIONS: &[Function] = &[
     function::<request::ClearRequest>("clear_request"),
     function::<disable::Disable>("disable"),
     function::<disable::Enable>("enable"),
+    function::<event::Event>("event"),
     function::<pause::Pauses>("get_pauses"),
     function::<show::Graph>("graph"),
     function::<high::High>("high"),

@@ -1,12 +1,9 @@
 //! `state.event`: shows what happens on the event bus.
 
-use super::fleet::Heard;
 use super::{Ctx, Module, Run, function};
-use crate::exec::regex::Regex;
-use crate::exec::target::fnmatch::Pattern;
+use crate::exec::tags::{Tags, shown};
 use crate::exec::{Fault, Reply};
 use crate::record;
-use crate::wire::value::{JsonStyle, Value};
 
 pub const MODULE: Module =
     Module { name: "state", doc: "Watches the event bus.", functions: &[function::<Event>("event")] };
@@ -52,34 +49,11 @@ impl Run for Event {
                 continue;
             }
             if !self.quiet {
-                (ctx.say)(&shown(&heard, self.pretty))?;
+                (ctx.say)(&shown(&heard.tag, &heard.data, self.pretty))?;
             }
             left -= i64::from(left > 0);
         }
         Ok(().into())
-    }
-}
-
-fn shown(heard: &Heard, pretty: bool) -> String {
-    let style = JsonStyle { indent: pretty.then_some(4), sort_keys: pretty, ..JsonStyle::default() };
-    format!("{}\t{}\n", heard.tag, Value::Map(heard.data.clone()).to_json_with(style))
-}
-
-/// Which tags are wanted.
-struct Tags {
-    glob: Pattern,
-    /// Nothing where it is no regular expression: most globs are none.
-    regex: Option<Regex>,
-}
-
-impl Tags {
-    fn new(text: &str) -> Tags {
-        Tags { glob: Pattern::new(text), regex: Regex::new(text).ok() }
-    }
-
-    fn match_tag(&self, tag: &str) -> bool {
-        let whole = |regex: &Regex| matches!(regex.full_match(tag), Ok(Some(_)));
-        self.glob.matches(tag) || self.regex.as_ref().is_some_and(whole)
     }
 }
 
@@ -104,16 +78,6 @@ impl Gaps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::value::Map;
-
-    #[test]
-    fn tags_match_as_globs_and_as_regular_expressions() {
-        assert!(Tags::new("salt/job/*").match_tag("salt/job/1/ret/web1"));
-        assert!(Tags::new("salt/(job|run)/.*").match_tag("salt/run/1/new"));
-        assert!(!Tags::new("job").match_tag("salt/job/1"));
-        assert!(!Tags::new("salt/jo").match_tag("salt/job"));
-        assert!(Tags::new("a[b").match_tag("a[b"));
-    }
 
     #[test]
     fn gaps_are_counted_and_a_new_count_is_none() {
@@ -121,13 +85,5 @@ mod tests {
         let before: Vec<Option<u64>> = [5, 6, 9, 10, 1, 2, 4].map(|number| gaps.before(number)).to_vec();
         assert_eq!(before, [None, None, Some(2), None, None, None, Some(1)]);
         assert_eq!(gaps.lost, 3);
-    }
-
-    #[test]
-    fn an_event_is_its_tag_and_json() {
-        let data = Map::from_iter([("b", Value::from(1)), ("a", "é".into())]);
-        let heard = Heard { number: 1, tag: "my/tag".to_owned(), data };
-        assert_eq!(shown(&heard, false), "my/tag\t{\"b\": 1, \"a\": \"é\"}\n");
-        assert_eq!(shown(&heard, true), "my/tag\t{\n    \"a\": \"é\",\n    \"b\": 1\n}\n");
     }
 }

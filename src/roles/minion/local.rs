@@ -7,7 +7,7 @@ use super::Minion;
 use super::peer;
 use super::pillar::collected;
 use crate::exec::Fault;
-use crate::exec::context::{Master, PeerJob, PeerReturns};
+use crate::exec::context::{Heard, Master, PeerJob, PeerReturns};
 use crate::exec::fileserver::Files;
 use crate::exec::pillar;
 use crate::wire::cbor::{self, Bytes};
@@ -41,6 +41,8 @@ pub enum MinionAsk {
     Fire(Event),
     /// An event for this daemon.
     Tell(Event),
+    /// What has happened on this minion's bus since the event with this number.
+    Hear { since: Option<u64> },
     /// The return of this job, which was started here, is in the spool: the master is to have it.
     Deliver(String),
     /// End, and be started again by the supervisor.
@@ -69,6 +71,10 @@ pub enum MinionAnswer {
     Missing,
     /// A pillar, or a part of one.
     Pillar(Part),
+    Heard {
+        last: u64,
+        events: Vec<Event>,
+    },
     Peer(PeerAnswer),
 }
 
@@ -206,6 +212,15 @@ fn unexpected(answer: MinionAnswer) -> Fault {
 impl Master for MinionSocket {
     fn fire_event(&self, tag: &str, data: Map) -> Result<(), Fault> {
         self.ask(&MinionAsk::Fire(Event { tag: tag.to_owned(), data }))
+    }
+
+    fn hear(&self, since: Option<u64>) -> Result<Heard, Fault> {
+        match self.try_answer(&MinionAsk::Hear { since })?? {
+            MinionAnswer::Heard { last, events } => {
+                Ok(Heard { last, events: events.into_iter().map(|event| (event.tag, event.data)).collect() })
+            }
+            other => Err(unexpected(other)),
+        }
     }
 
     fn tell_minion(&self, tag: &str, data: Map) -> Result<(), Fault> {

@@ -40,6 +40,7 @@ impl Minion {
         });
         let background = Background { pillar: Arc::new(pillar), ..self.background.borrow().as_ref().clone() };
         *self.background.borrow_mut() = Arc::new(background);
+        self.bus.fire("/salt/minion/minion_pillar_refresh_complete", &Map::from_iter([("complete", true)]));
         self.pillar_known.end();
     }
 

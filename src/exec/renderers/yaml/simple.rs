@@ -23,7 +23,7 @@ pub fn load(text: &str) -> Option<(Value, Vec<Warning>)> {
         depth: 0,
         warnings: Vec::new(),
     };
-    reader.to_content()?;
+    reader.go_to_content()?;
     if reader.indent == END {
         return None;
     }
@@ -66,7 +66,7 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// Goes to the next line that has content; the place is at the start of a line.
-    fn to_content(&mut self) -> Option<()> {
+    fn go_to_content(&mut self) -> Option<()> {
         loop {
             self.line_start = self.at;
             self.skip_spaces();
@@ -76,7 +76,7 @@ impl<'t> Reader<'t> {
                     return Some(());
                 }
                 Some(b'\n') => self.at += 1,
-                Some(b'#') => self.to_line_end(),
+                Some(b'#') => self.go_to_line_end(),
                 Some(_) => {
                     self.indent = self.column();
                     // A document ends or begins; a line of a block never looks like that.
@@ -96,14 +96,14 @@ impl<'t> Reader<'t> {
         match self.peek() {
             None => {}
             Some(b'\n') => self.at += 1,
-            Some(b'#') if self.at > from => self.to_line_end(),
+            Some(b'#') if self.at > from => self.go_to_line_end(),
             Some(_) => return None,
         }
         self.line += 1;
-        self.to_content()
+        self.go_to_content()
     }
 
-    fn to_line_end(&mut self) {
+    fn go_to_line_end(&mut self) {
         let rest = &self.bytes[self.at..];
         self.at += rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |length| length + 1);
     }
@@ -496,7 +496,7 @@ impl<'t> Reader<'t> {
         if !keeps_end {
             text.pop();
         }
-        self.to_content()?;
+        self.go_to_content()?;
         (self.indent <= column).then_some(Value::Str(text))
     }
 }
