@@ -84,7 +84,7 @@ mod tests {
         fn hear(&self, since: Option<u64>) -> Result<Heard, Fault> {
             self.asked.lock().unwrap().push(since);
             let last = since.map_or(7, |since| since + 1);
-            let tag = if last % 2 == 0 { "my/tag" } else { "other" };
+            let tag = if last.is_multiple_of(2) { "my/tag" } else { "other" };
             let events = since.iter().map(|_| (tag.to_owned(), Map::new())).collect();
             Ok(Heard { last, events })
         }
