@@ -89,10 +89,6 @@ impl Look<'_> {
         self.host.read(Path::new(path)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        self.host.read(Path::new(path)).ok()
-    }
-
     /// The text of a file that holds one line.
     fn line(&self, path: &str) -> Option<String> {
         self.text(path).map(|text| text.trim().to_owned())

@@ -2,7 +2,8 @@
 
 use super::Look;
 use crate::wire::value::{Map, Value};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
+use std::path::Path;
 
 pub(super) fn grains(look: &Look) -> Map {
     let release = look.text("/etc/os-release").or_else(|| look.text("/usr/lib/os-release")).unwrap_or_default();
@@ -228,19 +229,41 @@ fn systemd(look: &Look) -> Option<Map> {
             (!digits.is_empty()).then(|| (digits, format!("{folder}/{name}")))
         })
     })?;
-    let features = look.bytes(&library).and_then(|library| features(&library)).unwrap_or_default();
+    let features = look.host.open(Path::new(&library)).ok().and_then(features).unwrap_or_default();
     Some(Map::from_iter([("version", version), ("features", features)]))
 }
 
-/// The text in systemd's library that `systemctl --version` prints: words that begin with a sign.
-fn features(library: &[u8]) -> Option<String> {
-    const START: &[u8] = b"PAM ";
-    let mut rest = library;
+/// The text in systemd's library that `systemctl --version` prints: words that begin with a sign. It is looked for part by
+/// part: the library is megabytes, and this happens at the start of each program.
+fn features(mut library: impl Read) -> Option<String> {
+    const START: &[u8] = b"+PAM ";
+    let mut part = vec![0; 64 * 1024];
+    let mut kept = 0;
+    loop {
+        let read = library.read(&mut part[kept..]).ok().filter(|read| *read > 0)?;
+        let known = &part[..kept + read];
+        let keep = match find(known, START) {
+            Some(at) => match known[at..].iter().position(|byte| *byte == 0) {
+                Some(length) => return String::from_utf8(known[at..at + length].trim_ascii().to_vec()).ok(),
+                // It ends in the next part, or is none.
+                None if at == 0 => return None,
+                None => at,
+            },
+            None => known.len() - (START.len() - 1).min(known.len()),
+        };
+        let end = known.len();
+        part.copy_within(keep..end, 0);
+        kept = end - keep;
+    }
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
     // The standard library looks for one byte very fast.
-    while rest.skip_until(b'+').is_ok_and(|skipped| skipped > 0) {
-        if rest.starts_with(START) {
-            let end = rest.iter().position(|byte| *byte == 0)?;
-            return std::str::from_utf8(&rest[..end]).ok().map(|text| format!("+{}", text.trim()));
+    while rest.skip_until(wanted[0]).is_ok_and(|skipped| skipped > 0) {
+        let at = bytes.len() - rest.len() - 1;
+        if bytes[at..].starts_with(wanted) {
+            return Some(at);
         }
     }
     None
@@ -251,6 +274,17 @@ mod tests {
     use crate::exec::grains::collect;
     use crate::exec::host::fake::Fake;
     use crate::wire::value::{Map, Value, parse_json};
+
+    #[test]
+    fn the_features_are_found_wherever_parts_of_the_library_end() {
+        let text = "+PAM -AUDIT default-hierarchy=unified";
+        for front in (65_480..65_560).chain([0, 1, 131_070]) {
+            let library = [vec![b'+'; front], text.as_bytes().to_vec(), vec![0; 9]].concat();
+            assert_eq!(super::features(library.as_slice()).as_deref(), Some(text), "{front}");
+        }
+        assert_eq!(super::features(&b"+PAM that never ends"[..]), None);
+        assert_eq!(super::features(&b""[..]), None);
+    }
 
     #[test]
     fn systemd_is_known_by_its_library() {
