@@ -1,4 +1,6 @@
 //! Whether a file is what it should be: `file.get_managed`, `file.check_managed` and its kin. Nothing is changed here.
+//!
+//! It is long because each function declares the twenty to thirty arguments that Salt gives it; all end in one `Checked`.
 
 use super::super::Run;
 use super::attributes::{self, SelinuxContext};

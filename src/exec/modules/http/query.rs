@@ -1,4 +1,6 @@
 //! `http.query`.
+//!
+//! It is long because the function has fifty arguments.
 
 use super::super::Run;
 use super::cookies::Jar;

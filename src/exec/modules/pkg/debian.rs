@@ -1,4 +1,6 @@
 //! What Debian's tools alone have: sources, selections.
+//!
+//! It is long because it is many small functions, each with its arguments and its example.
 
 use super::apt::{self, Keep, Source, Sources};
 use super::keys::AddRepoKey;

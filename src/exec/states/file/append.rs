@@ -50,8 +50,6 @@ record! {
 
 impl State for Append {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
-        let name = own_name(ctx, &self.name);
         let given = Texts {
             source: self.source,
             source_hash: self.source_hash,
@@ -59,40 +57,93 @@ impl State for Append {
             source_hashes: self.source_hashes,
             template: Template::new(&self.template, &self.defaults, &self.context),
         };
-        let chunks = match chunks(look, &name, "append", &self.text, &given)? {
-            Ok(chunks) => chunks,
-            Err(wrong) => return Ok(failed(wrong)),
-        };
-        let shown = Shown::when(self.show_changes);
-        let ignores = self.ignore_whitespace;
-        if !paths::exists(ctx.host, &name) {
-            let makedirs = self.makedirs;
-            let would = format!("File {name} is set to be created");
-            return Ok(change(single("new", name.as_str()), would, move |ctx| {
-                if let Some(outcome) = created(ctx, &name, makedirs) {
-                    return Ok(outcome);
-                }
-                let lines = missing(&chunks, "", ignores)?;
-                Ok(write(ctx, &name, "", &lines, shown))
-            }));
-        }
-        let old = match text_at(ctx, &name)? {
-            Ok(old) => old,
-            Err(wrong) => return Ok(failed(wrong)),
-        };
-        let lines = missing(&chunks, &old, ignores)?;
-        if lines.is_empty() {
-            return Ok(already(format!("File {name} is in correct state")));
-        }
-        let would = single("diff", difference(&old, &lines, shown));
-        Ok(change(would, format!("File {name} is set to be updated"), move |ctx| {
-            Ok(write(ctx, &name, &old, &lines, shown))
-        }))
+        let end = End { ignores: self.ignore_whitespace, shown: Shown::when(self.show_changes) };
+        add(look, &self.name, &self.text, &given, self.makedirs, end)
+    }
+}
+
+/// Where in a file lines are added, and which.
+pub trait Side: 'static {
+    /// The state: `append`.
+    const FUNCTION: &'static str;
+
+    /// The lines of these texts that are to be added.
+    fn missing(&self, chunks: &[String], old: &str) -> Result<Vec<String>, Fault>;
+    fn with_lines(&self, old: &str, lines: &[String]) -> String;
+    /// What is added, as it is shown.
+    fn difference(&self, ctx: &Ctx, old: &str, lines: &[String]) -> String;
+    fn done(&self, ctx: &Ctx, old: &str, lines: &[String]) -> Outcome;
+}
+
+/// The way of `file.append` and `file.prepend`.
+pub fn add<S: Side>(
+    look: &Look,
+    name: &str,
+    text: &Value,
+    given: &Texts,
+    makedirs: bool,
+    side: S,
+) -> Result<Plan, Fault> {
+    let ctx = look.ctx;
+    let name = own_name(ctx, name);
+    let chunks = match chunks(look, &name, S::FUNCTION, text, given)? {
+        Ok(chunks) => chunks,
+        Err(wrong) => return Ok(failed(wrong)),
+    };
+    if !paths::exists(ctx.host, &name) {
+        let would = format!("File {name} is set to be created");
+        return Ok(change(single("new", name.as_str()), would, move |ctx| {
+            if let Some(outcome) = created(ctx, &name, makedirs) {
+                return Ok(outcome);
+            }
+            let lines = side.missing(&chunks, "")?;
+            Ok(write(ctx, &name, "", &lines, &side))
+        }));
+    }
+    let old = match text_at(ctx, &name)? {
+        Ok(old) => old,
+        Err(wrong) => return Ok(failed(wrong)),
+    };
+    let lines = side.missing(&chunks, &old)?;
+    if lines.is_empty() {
+        return Ok(already(format!("File {name} is in correct state")));
+    }
+    let would = single("diff", side.difference(ctx, &old, &lines));
+    Ok(change(would, format!("File {name} is set to be updated"), move |ctx| {
+        Ok(write(ctx, &name, &old, &lines, &side))
+    }))
+}
+
+/// The end of a file.
+struct End {
+    /// Whether lines are the same that differ in blanks alone.
+    ignores: bool,
+    shown: Shown,
+}
+
+impl Side for End {
+    const FUNCTION: &'static str = "append";
+
+    fn missing(&self, chunks: &[String], old: &str) -> Result<Vec<String>, Fault> {
+        missing(chunks, old, self.ignores)
+    }
+
+    fn with_lines(&self, old: &str, lines: &[String]) -> String {
+        with_lines(old, lines)
+    }
+
+    fn difference(&self, _: &Ctx, old: &str, lines: &[String]) -> String {
+        difference(old, lines, self.shown)
+    }
+
+    fn done(&self, ctx: &Ctx, old: &str, lines: &[String]) -> Outcome {
+        let changes: Map = single("diff", self.difference(ctx, old, lines));
+        Outcome::done(format!("Appended {} lines", lines.len())).with_changes(changes)
     }
 }
 
 /// The texts of a state: its own, or those of its sources. The error is for whoever wrote the SLS.
-pub fn chunks(
+fn chunks(
     look: &Look,
     name: &str,
     function: &str,
@@ -115,7 +166,7 @@ pub fn chunks(
 }
 
 /// The text of a file.
-pub fn text_at(ctx: &Ctx, name: &str) -> Result<Result<String, String>, Fault> {
+fn text_at(ctx: &Ctx, name: &str) -> Result<Result<String, String>, Fault> {
     if paths::is_folder(ctx.host, name) {
         return Ok(Err(format!("{name} is not a file")));
     }
@@ -124,7 +175,7 @@ pub fn text_at(ctx: &Ctx, name: &str) -> Result<Result<String, String>, Fault> {
 }
 
 /// Makes the folders above a file. What comes back is why there is none.
-pub fn created(ctx: &Ctx, name: &str, makedirs: bool) -> Option<Outcome> {
+fn created(ctx: &Ctx, name: &str, makedirs: bool) -> Option<Outcome> {
     let folder = Path::new(name).parent().filter(|folder| !super::is_folder(ctx, folder))?;
     if !makedirs {
         return Some(Outcome::failed(format!("{name}: file not found")));
@@ -188,14 +239,13 @@ fn difference(old: &str, lines: &[String], shown: Shown) -> String {
     spaced.collect::<Vec<String>>().join("\n")
 }
 
-fn write(ctx: &Ctx, name: &str, old: &str, lines: &[String], shown: Shown) -> Outcome {
-    let new = with_lines(old, lines);
+fn write(ctx: &Ctx, name: &str, old: &str, lines: &[String], side: &impl Side) -> Outcome {
+    let new = side.with_lines(old, lines);
     let real = paths::real(ctx.host, name);
-    if let Err(error) = ctx.host.write(Path::new(&real), new.as_bytes(), Default::default()) {
-        return refused(&format!("{name} cannot be written"), &error);
+    match ctx.host.write(Path::new(&real), new.as_bytes(), Default::default()) {
+        Ok(()) => side.done(ctx, old, lines),
+        Err(error) => refused(&format!("{name} cannot be written"), &error),
     }
-    let changes: Map = single("diff", difference(old, lines, shown));
-    Outcome::done(format!("Appended {} lines", lines.len())).with_changes(changes)
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! `file.prepend`.
 
-use super::super::{Look, Outcome, Plan, State, already, change, failed};
-use super::append::{chunks, created, missing, text_at};
+use super::super::{Look, Outcome, Plan, State};
+use super::append::{Side, add, missing};
+use super::single;
 use super::source::{Template, Texts};
-use super::{own_name, refused, single};
 use crate::exec::modules::file::difference::{Shown, between};
-use crate::exec::{Ctx, Fault, paths};
+use crate::exec::{Ctx, Fault};
 use crate::record;
 use crate::wire::value::{Map, Value};
-use std::path::Path;
 
 record! {
     /// Makes sure that a file has some lines; those that it has not are put at its beginning.
@@ -47,8 +46,6 @@ record! {
 
 impl State for Prepend {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
-        let name = own_name(ctx, &self.name);
         let given = Texts {
             source: self.source,
             source_hash: self.source_hash,
@@ -56,36 +53,40 @@ impl State for Prepend {
             source_hashes: self.source_hashes,
             template: Template::new(&self.template, &self.defaults, &self.context),
         };
-        let chunks = match chunks(look, &name, "prepend", &self.text, &given)? {
-            Ok(chunks) => chunks,
-            Err(wrong) => return Ok(failed(wrong)),
+        let beginning = Beginning { header: self.header, shown: Shown::when(self.show_changes) };
+        add(look, &self.name, &self.text, &given, self.makedirs, beginning)
+    }
+}
+
+/// The beginning of a file.
+struct Beginning {
+    /// Whether the lines must be the very first ones.
+    header: bool,
+    shown: Shown,
+}
+
+impl Side for Beginning {
+    const FUNCTION: &'static str = "prepend";
+
+    fn missing(&self, chunks: &[String], old: &str) -> Result<Vec<String>, Fault> {
+        wanted(chunks, old, self.header)
+    }
+
+    fn with_lines(&self, old: &str, lines: &[String]) -> String {
+        lines.iter().flat_map(|line| [line.as_str(), "\n"]).chain([old]).collect()
+    }
+
+    fn difference(&self, ctx: &Ctx, old: &str, lines: &[String]) -> String {
+        let new = self.with_lines(old, lines);
+        between(ctx, old.as_bytes(), new.as_bytes(), self.shown, None).text
+    }
+
+    fn done(&self, ctx: &Ctx, old: &str, lines: &[String]) -> Outcome {
+        let changes = match lines.is_empty() {
+            true => Map::new(),
+            false => single("diff", self.difference(ctx, old, lines)),
         };
-        let shown = Shown::when(self.show_changes);
-        let header = self.header;
-        if !paths::exists(ctx.host, &name) {
-            let makedirs = self.makedirs;
-            let would = format!("File {name} is set to be created");
-            return Ok(change(single("new", name.as_str()), would, move |ctx| {
-                if let Some(outcome) = created(ctx, &name, makedirs) {
-                    return Ok(outcome);
-                }
-                let lines = wanted(&chunks, "", header)?;
-                Ok(write(ctx, &name, "", &lines, shown))
-            }));
-        }
-        let old = match text_at(ctx, &name)? {
-            Ok(old) => old,
-            Err(wrong) => return Ok(failed(wrong)),
-        };
-        let lines = wanted(&chunks, &old, header)?;
-        if lines.is_empty() {
-            return Ok(already(format!("File {name} is in correct state")));
-        }
-        let new = with_lines(&old, &lines);
-        let changes = single("diff", between(ctx, old.as_bytes(), new.as_bytes(), shown, None).text);
-        Ok(change(changes, format!("File {name} is set to be updated"), move |ctx| {
-            Ok(write(ctx, &name, &old, &lines, shown))
-        }))
+        Outcome::done(format!("Prepended {} lines", lines.len())).with_changes(changes)
     }
 }
 
@@ -97,21 +98,4 @@ fn wanted(chunks: &[String], old: &str, header: bool) -> Result<Vec<String>, Fau
     let lines: Vec<String> = chunks.iter().flat_map(|chunk| chunk.lines().map(str::to_owned)).collect();
     let stands = old.lines().take(lines.len()).eq(lines.iter().map(String::as_str));
     Ok(if stands { Vec::new() } else { lines })
-}
-
-fn with_lines(old: &str, lines: &[String]) -> String {
-    lines.iter().flat_map(|line| [line.as_str(), "\n"]).chain([old]).collect()
-}
-
-fn write(ctx: &Ctx, name: &str, old: &str, lines: &[String], shown: Shown) -> Outcome {
-    let new = with_lines(old, lines);
-    let real = paths::real(ctx.host, name);
-    if let Err(error) = ctx.host.write(Path::new(&real), new.as_bytes(), Default::default()) {
-        return refused(&format!("{name} cannot be written"), &error);
-    }
-    let changes = match old == new {
-        true => Map::new(),
-        false => single("diff", between(ctx, old.as_bytes(), new.as_bytes(), shown, None).text),
-    };
-    Outcome::done(format!("Prepended {} lines", lines.len())).with_changes(changes)
 }
