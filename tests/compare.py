@@ -14,10 +14,12 @@ or that it depends on the host: those are not recorded.
 The calls of states stand in tests/data/states/*.calls and are named states/NAME here: the state and its arguments, which
 `state.single` is asked; result, comment and changes are compared. Behind a "3 " a state is asked thrice: in test mode, for
 real and again.
-Calls that change a host stand in files that begin with the line "# root". They are made only with --root, whose DIR is a
+Calls that change a host stand in files that begin with the line "# root", behind which stand programs that the root must
+have. They are made only with --root, whose DIR is a
 root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
-begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there.
+begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there and $DATA the folder of these files.
+A line "# minion {...}" is for the configuration of the minion, as JSON.
 """
 import argparse
 import collections
@@ -75,8 +77,21 @@ def needs_root(name):
     return path_of(name).read_text().startswith("# root")
 
 
-def configuration(folder):
-    options = dict(MINION, root_dir=str(folder / "root"))
+def missing_in_root(name, root):
+    """The programs that the first line of a file of calls names and the root does not have."""
+    wanted = path_of(name).read_text().splitlines()[0].removeprefix("# root").split()
+    layers = [pathlib.Path(layer) for layer in root.split(":")]
+    return [tool for tool in wanted if not any((layer / "usr/bin" / tool).exists() for layer in layers)]
+
+
+def minion_of(name):
+    """What a file of calls says of the minion's configuration."""
+    lines = path_of(name).read_text().splitlines()
+    return next((json.loads(line.removeprefix("# minion ")) for line in lines if line.startswith("# minion ")), {})
+
+
+def configuration(folder, more):
+    options = dict(MINION, root_dir=str(folder / "root"), **more)
     (folder / "minion").write_text(json.dumps(options))
     (folder / "root").mkdir()
 
@@ -93,8 +108,8 @@ def plain(value):
     return value
 
 
-def answer_as_salt(folder):
-    """Runs within Salt's interpreter: calls from standard input, answers to standard output."""
+def answer_as_salt(folder, asked):
+    """Runs within Salt's interpreter: answers to standard output."""
     import logging
 
     logging.disable(logging.CRITICAL)
@@ -108,7 +123,7 @@ def answer_as_salt(folder):
         raise TimeoutError(f"no answer in {LIMIT} s")
 
     signal.signal(signal.SIGALRM, late)
-    for fun, positional, keywords in json.load(sys.stdin):
+    for fun, positional, keywords in asked:
         signal.alarm(LIMIT)
         if fun == "$":
             answers.append(prepare(positional[0]))
@@ -123,7 +138,7 @@ def answer_as_salt(folder):
 
 
 def prepare(line):
-    surroundings = dict(os.environ, PYTHON=sys.executable)
+    surroundings = dict(os.environ, PYTHON=sys.executable, DATA=str(DATA))
     done = subprocess.run(line, shell=True, text=True, capture_output=True, env=surroundings)
     if done.returncode:
         sys.exit(f"the preparation failed: {line}: {done.stderr}")
@@ -158,15 +173,17 @@ exec chroot "$root" "$@"
 """
 
 
-def in_root(below, python, program, words, asked):
+def in_root(below, python, program, more, asked):
     """Runs this script in a root of its own; both programs see the same paths."""
     script = "import sys; print(sys.prefix); print(sys.base_prefix)"
     shown = subprocess.run([python, "-c", script], text=True, capture_output=True, check=True).stdout.splitlines()
-    shown += [str(HERE), str(pathlib.Path(program).resolve().parent)]
+    shown += [str(HERE)] + ([str(pathlib.Path(program).resolve().parent)] if program else [])
     with tempfile.TemporaryDirectory() as work:
         spaces = ["unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child"]
-        command = spaces + ["sh", "-c", ROOT, "root", below, work, *sorted(set(shown)), "--", python, __file__, *words]
-        done = subprocess.run(command, input=json.dumps(asked), text=True, capture_output=True)
+        words = [python, __file__, "--in-root", program and str(pathlib.Path(program).resolve())]
+        command = spaces + ["sh", "-c", ROOT, "root", below, work, *sorted(set(shown)), "--", *words]
+        given = json.dumps([more, asked])
+        done = subprocess.run(command, input=given, text=True, capture_output=True)
     if done.returncode:
         sys.exit(f"in the root: {done.stdout} {done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
@@ -176,11 +193,12 @@ def answer_in_root(program):
     """Runs within the root: all calls of one program."""
     folder = pathlib.Path("/tmp/compare")
     folder.mkdir()
-    configuration(folder)
+    more, asked = json.load(sys.stdin)
+    configuration(folder, more)
     if not program:
-        return answer_as_salt(folder)
+        return answer_as_salt(folder, asked)
     answers = []
-    for call in json.load(sys.stdin):
+    for call in asked:
         answers.append(prepare(call[1][0]) if call[0] == "$" else ask_halite(program, folder, call))
     print("\n" + json.dumps(answers))
 
@@ -315,8 +333,11 @@ def compare(python, program, folder, names, root):
             if not root:
                 print(f"| {name} | | | needs --root |")
                 continue
-            answers = in_root(root, python, program, ["--in-root", ""], asked)
-            ours = in_root(root, python, program, ["--in-root", str(pathlib.Path(program).resolve())], asked)
+            if missing := missing_in_root(name, root):
+                print(f"| {name} | | | needs a root with {', '.join(missing)} |")
+                continue
+            answers = in_root(root, python, "", minion_of(name), asked)
+            ours = in_root(root, python, program, minion_of(name), asked)
         else:
             answers = ask_salt(python, folder, asked)
             ours = [ask_halite(program, folder, call) for call in asked]
@@ -355,7 +376,7 @@ def main():
     arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")
     given = arguments.parse_args()
     if given.inside:
-        return answer_as_salt(given.inside)
+        return answer_as_salt(given.inside, json.load(sys.stdin))
     if given.in_root is not None:
         return answer_in_root(given.in_root)
     if not given.salt:
@@ -367,7 +388,7 @@ def main():
         names = [name for name in names if not needs_root(name) and not name.startswith("states/")]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        configuration(folder)
+        configuration(folder, {})
         if given.grains:
             return grains(given.salt, given.halite, folder)
         if given.record:

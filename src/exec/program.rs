@@ -111,8 +111,13 @@ impl Program {
 
     /// The output of a program that only looks, to its last line end.
     pub fn query_raw(&self, ctx: &Ctx) -> Result<String, Fault> {
+        Ok(String::from_utf8_lossy(&self.query_bytes(ctx)?).into_owned())
+    }
+
+    /// The output of a program that only looks, as it is.
+    pub fn query_bytes(&self, ctx: &Ctx) -> Result<Vec<u8>, Fault> {
         let finished = ctx.host.query(&self.command).map_err(|error| self.cannot_run(&error))?;
-        Ok(String::from_utf8_lossy(&finished.stdout).into_owned())
+        Ok(finished.stdout)
     }
 
     /// The command as one line, for messages.

@@ -3,11 +3,17 @@
 mod apk;
 mod apt;
 mod change;
+mod checks;
 mod debian;
 mod dnf;
+mod fetched;
 mod keys;
+mod locks;
 mod manager;
+mod repo_file;
+mod rpm;
 mod show;
+mod suse;
 mod zypper;
 
 pub use debian::described as described_source;
@@ -23,35 +29,60 @@ pub const MODULE: Module = Module {
         function::<keys::AddRepoKey>("add_repo_key"),
         function::<change::Autoremove>("autoremove"),
         function::<show::LatestVersion>("available_version"),
+        function::<locks::CleanLocks>("clean_locks"),
+        function::<change::RefreshDb>("clean_metadata"),
         function::<debian::DelRepo>("del_repo"),
         function::<keys::DelRepoKey>("del_repo_key"),
+        function::<fetched::Diff>("diff"),
+        function::<fetched::Download>("download"),
         function::<show::FileDict>("file_dict"),
         function::<show::FileList>("file_list"),
+        function::<locks::ListHolds>("get_locked_packages"),
         function::<debian::GetRepo>("get_repo"),
         function::<keys::GetRepoKeys>("get_repo_keys"),
         function::<debian::GetSelections>("get_selections"),
-        function::<change::Hold>("hold"),
+        function::<dnf::groups::GroupDiff>("group_diff"),
+        function::<dnf::groups::GroupInfo>("group_info"),
+        function::<dnf::groups::GroupInstall>("group_install"),
+        function::<dnf::groups::GroupList>("group_list"),
+        function::<dnf::groups::GroupInstall>("groupinstall"),
+        function::<locks::Hold>("hold"),
+        function::<suse::InfoAvailable>("info_available"),
         function::<show::InfoInstalled>("info_installed"),
         function::<change::Install>("install"),
         function::<show::LatestVersion>("latest_version"),
-        function::<debian::ListDownloaded>("list_downloaded"),
+        function::<fetched::ListDownloaded>("list_downloaded"),
+        function::<locks::ListHolds>("list_holds"),
+        function::<suse::ListInstalledPatches>("list_installed_patches"),
+        function::<suse::ListInstalledPatterns>("list_installed_patterns"),
+        function::<locks::ListLocks>("list_locks"),
+        function::<suse::ListPatches>("list_patches"),
+        function::<suse::ListPatterns>("list_patterns"),
         function::<show::ListPkgs>("list_pkgs"),
+        function::<suse::ListProducts>("list_products"),
+        function::<suse::ListProvides>("list_provides"),
         function::<show::ListRepoPkgs>("list_repo_pkgs"),
         function::<debian::ListRepos>("list_repos"),
+        function::<show::ListUpgrades>("list_updates"),
         function::<show::ListUpgrades>("list_upgrades"),
         function::<debian::ModRepo>("mod_repo"),
+        function::<checks::Modified>("modified"),
         function::<show::NormalizeName>("normalize_name"),
         function::<show::Owner>("owner"),
         function::<show::ParseArch>("parse_arch"),
         function::<change::Purge>("purge"),
         function::<change::RefreshDb>("refresh_db"),
         function::<change::Remove>("remove"),
+        function::<suse::ResolveCapabilities>("resolve_capabilities"),
+        function::<suse::Search>("search"),
         function::<debian::ServicesNeedRestart>("services_need_restart"),
         function::<debian::SetSelections>("set_selections"),
         function::<show::ShowPackages>("show"),
-        function::<change::Unhold>("unhold"),
+        function::<locks::Unhold>("unhold"),
+        function::<change::Update>("update"),
         function::<change::Upgrade>("upgrade"),
         function::<show::UpgradeAvailable>("upgrade_available"),
+        function::<checks::Verify>("verify"),
         function::<show::Version>("version"),
         function::<show::VersionCmp>("version_cmp"),
         function::<debian::Which>("which"),
@@ -108,6 +139,8 @@ enum Targets {
     Named(Vec<(String, Option<String>)>),
     /// Files on this host.
     Files(Vec<String>),
+    /// Patches, with dnf and zypper.
+    Advisories(Vec<String>),
 }
 
 impl Targets {
@@ -139,7 +172,7 @@ impl Targets {
     fn is_empty(&self) -> bool {
         match self {
             Targets::Named(named) => named.is_empty(),
-            Targets::Files(files) => files.is_empty(),
+            Targets::Files(words) | Targets::Advisories(words) => words.is_empty(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! apk of Alpine.
 
 use super::manager::{Done, How};
+use super::show::is_true;
 use super::{Packages, Targets, check_names};
 use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::Map;
+use crate::exec::{Ctx, Fault, Reply};
+use crate::wire::value::{Map, Value};
 use std::cmp::Ordering;
 
 /// Name and version of `busybox-1.36.1-r5`: the version begins at the last hyphen but one.
@@ -23,32 +24,31 @@ pub(super) fn installed(ctx: &Ctx) -> Result<Packages, Fault> {
     Ok(packages)
 }
 
-pub(super) fn refresh(ctx: &Ctx) -> Result<Map, Fault> {
-    let told = Program::new(["apk", "update"]).run(ctx)?.expect_success("apk update")?;
-    let fetched = told.stdout.lines().filter_map(|line| line.strip_prefix("fetch "));
-    Ok(fetched.map(|address| (address.trim(), true)).collect())
+pub(super) fn refresh(ctx: &Ctx) -> Result<Value, Fault> {
+    Program::new(["apk", "update"]).run(ctx)?.expect_success("the lists of packages cannot be read")?;
+    Ok(true.into())
 }
 
-pub(super) fn candidates(ctx: &Ctx, names: &[String]) -> Result<Map, Fault> {
+/// For each name the newest version that can be had, empty where that is installed.
+pub(super) fn latest(ctx: &Ctx, names: &[String]) -> Result<Map, Fault> {
     check_names(names)?;
-    let told = Program::new(["apk", "policy"]).args(names.iter().map(String::as_str)).query(ctx)?;
-    let mut found = Map::new();
-    let mut name = String::new();
-    // busybox policy:
-    //   1.36.1-r5:
-    //     lib/apk/db/installed
-    for line in told.stdout.lines() {
-        if let Some(package) = line.strip_suffix(" policy:") {
-            name = package.to_owned();
-        } else if let Some(version) = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) {
-            found.insert(name.as_str(), version.trim_end_matches(':'));
+    let (installed, upgrades) = (installed(ctx)?, upgrades(ctx)?);
+    let mut shown = Map::new();
+    for name in names {
+        if let Some(version) = upgrades.at(name) {
+            shown.insert(name.as_str(), version.clone());
+            continue;
         }
+        let told = Program::new(["apk", "search", name]).query(ctx)?;
+        let offers = told.stdout.lines().filter_map(|line| split(line.trim())).filter(|(known, _)| known == name);
+        let newest = offers.map(|(_, version)| version).last().unwrap_or_default();
+        shown.insert(name.as_str(), if installed.text(name) == newest { String::new() } else { newest });
     }
-    Ok(found)
+    Ok(shown)
 }
 
 pub(super) fn upgrades(ctx: &Ctx) -> Result<Map, Fault> {
-    let told = Program::new(["apk", "upgrade", "-s"]).query(ctx)?;
+    let told = Program::new(["apk", "upgrade", "-s"]).query(ctx)?.expect_success("apk upgrade -s")?;
     let mut found = Map::new();
     // (1/2) Upgrading busybox (1.36.1-r4 -> 1.36.1-r5)
     for line in told.stdout.lines() {
@@ -67,6 +67,10 @@ pub(super) fn install(ctx: &Ctx, targets: &Targets, how: &How) -> Result<Done, F
         Targets::Files(files) => program = program.arg("--allow-untrusted").args(files.iter().map(String::as_str)),
         Targets::Named(named) => {
             check_names(named.iter().map(|(name, _)| name))?;
+            // Else apk leaves what is installed as it is.
+            if how.reinstall || named.iter().any(|(name, _)| before.0.contains_key(name)) {
+                program = program.arg("--upgrade");
+            }
             for (name, version) in named {
                 program = program.arg(match version {
                     Some(version) if version.starts_with(['<', '>', '=', '~']) => format!("{name}{version}"),
@@ -75,16 +79,18 @@ pub(super) fn install(ctx: &Ctx, targets: &Targets, how: &How) -> Result<Done, F
                 });
             }
         }
-    }
-    if how.only_upgrade || how.reinstall {
-        program = program.arg("--upgrade");
+        Targets::Advisories(_) => return Err(Fault::execution("apk knows no advisories")),
     }
     done(ctx, &before, program.run(ctx)?)
 }
 
-pub(super) fn upgrade(ctx: &Ctx, _: &How) -> Result<Done, Fault> {
+/// Upgrades all that can be, or what is named.
+pub(super) fn upgrade(ctx: &Ctx, names: &[String]) -> Result<Done, Fault> {
+    check_names(names)?;
     let before = installed(ctx)?;
-    done(ctx, &before, Program::new(["apk", "upgrade"]).run(ctx)?)
+    let words: &[&str] = if names.is_empty() { &["upgrade"] } else { &["add", "--upgrade"] };
+    let program = Program::new(["apk"]).args(words.iter().copied()).args(names.iter().map(String::as_str));
+    done(ctx, &before, program.mixed().run(ctx)?)
 }
 
 fn done(ctx: &Ctx, before: &Packages, answer: Answer) -> Result<Done, Fault> {
@@ -92,8 +98,12 @@ fn done(ctx: &Ctx, before: &Packages, answer: Answer) -> Result<Done, Fault> {
     Ok(Done { changes: before.changes_to(&installed(ctx)?), errors })
 }
 
-pub(super) fn remove(ctx: &Ctx, names: &[String]) -> Result<Answer, Fault> {
-    Program::new(["apk", "del"]).args(names.iter().map(String::as_str)).run(ctx)
+pub(super) fn remove(ctx: &Ctx, names: &[String], how: &How) -> Result<Answer, Fault> {
+    let mut program = Program::new(["apk", "del"]);
+    if how.more.at("purge").is_some_and(is_true) {
+        program = program.arg("--purge");
+    }
+    program.args(names.iter().map(String::as_str)).run(ctx)
 }
 
 pub(super) fn compare(ctx: &Ctx, a: &str, b: &str) -> Result<Option<Ordering>, Fault> {
@@ -105,14 +115,26 @@ pub(super) fn compare(ctx: &Ctx, a: &str, b: &str) -> Result<Option<Ordering>, F
     })
 }
 
+/// `/bin/ls is owned by busybox-1.36.1-r5`, with what a link points to behind it on older ones.
 pub(super) fn owner(ctx: &Ctx, path: &str) -> Result<String, Fault> {
     let told = Program::new(["apk", "info", "--who-owns", path]).query(ctx)?;
-    let word = told.stdout.rsplit(' ').next().unwrap_or_default();
-    Ok(split(word).filter(|_| told.is_success()).map(|(name, _)| name).unwrap_or_default())
+    let named = told.stdout.rsplit_once(" owned by ").map_or("", |(_, word)| word);
+    Ok(split(named).filter(|_| told.is_success()).map(|(name, _)| name).unwrap_or_default())
 }
 
-pub(super) fn files(ctx: &Ctx, name: &str) -> Result<Vec<String>, Fault> {
-    let told = Program::new(["apk", "info", "--contents", name]).query(ctx)?;
-    let lines = told.stdout.lines().filter(|line| !line.is_empty() && !line.ends_with("contains:"));
-    Ok(lines.map(|line| format!("/{line}")).collect())
+/// The files of packages, by package.
+pub(super) fn file_dict(ctx: &Ctx, names: &[String]) -> Reply {
+    if names.is_empty() {
+        return Ok("Package name should be provided".into());
+    }
+    let mut packages = Map::new();
+    for name in names {
+        let told = Program::new(["apk", "info", "-L", name]).query(ctx)?;
+        let files = told.stdout.lines().filter(|line| !line.is_empty() && !line.ends_with("contains:"));
+        let files: Vec<&str> = files.collect();
+        if !files.is_empty() {
+            packages.insert(name.as_str(), Value::list(files));
+        }
+    }
+    Ok(Map::from_iter([("errors", Value::List(Vec::new())), ("packages", packages.into())]).into())
 }

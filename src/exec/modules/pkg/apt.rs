@@ -184,6 +184,7 @@ pub(super) fn install(ctx: &Ctx, targets: &Targets, how: &How) -> Result<Done, F
     let mut errors = Vec::new();
     let mut names = Vec::new();
     match targets {
+        Targets::Advisories(_) => return Err(Fault::execution("apt knows no advisories")),
         Targets::Files(files) => {
             for file in files {
                 names.push(package_of(ctx, file)?.0);

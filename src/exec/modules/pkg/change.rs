@@ -31,13 +31,13 @@ impl Done {
     }
 }
 
-/// Reads the lists of packages anew, unless they are younger than so many seconds.
-pub(super) fn refresh_unless_fresh(ctx: &Ctx, manager: Manager, seconds: Option<&Value>) -> Result<Map, Fault> {
-    let seconds = seconds.and_then(Value::as_float).unwrap_or(0.0);
+/// Reads the lists of packages anew; those of apt unless they are younger than `cache_valid_time` seconds.
+pub(super) fn refresh_unless_fresh(ctx: &Ctx, manager: Manager, how: &How) -> Result<Value, Fault> {
+    let seconds = how.more.at("cache_valid_time").and_then(Value::as_float).unwrap_or(0.0);
     if manager == Manager::Apt && seconds > 0.0 && is_fresh(ctx.host, seconds) {
-        return Ok(Map::new());
+        return Ok(Map::new().into());
     }
-    manager.refresh(ctx)
+    manager.refresh(ctx, how)
 }
 
 fn is_fresh(host: &dyn Host, seconds: f64) -> bool {
@@ -48,14 +48,17 @@ fn is_fresh(host: &dyn Host, seconds: f64) -> bool {
 
 record! {
     /// Reads the lists of packages anew. For apt each line of it: True where something new came, None where nothing did,
-    /// False where it failed.
+    /// False where it failed; for dnf True where there is something to upgrade to, None where there is nothing, False
+    /// where it failed; for zypper each list: True where it has changed.
     ///
     ///   salt '*' pkg.refresh_db
     pub struct RefreshDb {
         /// Not if they are younger than these seconds.
         cache_valid_time: Value = 0,
-        /// Fail where one cannot be read.
+        /// Fail where one cannot be read, with apt.
         failhard: bool = false,
+        /// `enablerepo`, `disablerepo`, `disableexcludes`, `branch`, `setopt` of dnf; `force`, `repos`, `gpgautoimport`,
+        /// `root` of zypper.
         kwargs: Keywords,
     }
 }
@@ -73,7 +76,9 @@ impl Run for RefreshDb {
                 false => Err(Fault::execution(format!("Error getting repos: {}", failed.join(", ")))),
             };
         }
-        Ok(refresh_unless_fresh(ctx, manager, Some(&self.cache_valid_time))?.into())
+        let mut how = how(&self.kwargs.0);
+        how.more.insert("cache_valid_time", self.cache_valid_time);
+        Ok(refresh_unless_fresh(ctx, manager, &how)?.into())
     }
 }
 
@@ -107,7 +112,9 @@ record! {
         /// Taken, not used: the host's own architecture is always left out of names.
         normalize: bool = true,
         /// `version`; `install_recommends`, `only_upgrade`, `force_conf_new`, `force_yes`, `cache_valid_time`, `repo` of apt;
-        /// `enablerepo`, `disablerepo`, `root` of dnf. Others are taken and not used.
+        /// `advisory_ids` (patches in place of packages) and `root` of dnf and zypper; `enablerepo`, `disablerepo`,
+        /// `disableexcludes`, `branch`, `setopt`, `update_holds` of dnf; `no_recommends`, `ignore_repo_failure`,
+        /// `resolve_capabilities` of zypper. Others are taken and not used.
         kwargs: Keywords,
     }
 }
@@ -119,7 +126,17 @@ impl Run for Install {
         if let Some(file) = self.debconf.filter(|file| !file.is_empty()) {
             ctx.run("debconf.set_file", Arguments::positional([file]))?;
         }
-        let mut targets = Targets::read(ctx, self.name.as_deref(), &self.pkgs, &self.sources)?;
+        let mut targets = match more.at("advisory_ids") {
+            Some(_) if self.pkgs.truthy() => {
+                return Err(Fault::invocation("Cannot use \"advisory_ids\" and \"pkgs\" at the same time"));
+            }
+            Some(ids) if ids.truthy() => Targets::Advisories(super::dnf::split(Some(ids))),
+            Some(_) => Targets::Advisories(self.name.iter().cloned().collect()),
+            None => Targets::read(ctx, self.name.as_deref(), &self.pkgs, &self.sources)?,
+        };
+        if matches!(targets, Targets::Advisories(_)) {
+            Manager::expect(ctx, "install advisory_ids=..", &[Manager::Dnf, Manager::Zypper])?;
+        }
         if targets.is_empty() {
             return Ok(Map::new().into());
         }
@@ -135,23 +152,22 @@ impl Run for Install {
             skip_verify: self.skip_verify,
             reinstall: self.reinstall,
             downloadonly: self.downloadonly,
+            ignore_epoch: self.ignore_epoch,
             ..how(more)
         };
         if is_true(&self.refresh) {
-            refresh_unless_fresh(ctx, manager, more.at("cache_valid_time"))?;
+            refresh_unless_fresh(ctx, manager, &how)?;
         }
         told(manager.install(ctx, &targets, &how)?, "installing package(s)")
     }
 }
 
 /// What keywords say of it.
-fn how(more: &Map) -> How {
+pub(super) fn how(more: &Map) -> How {
     let on = |name: &str| more.at(name).is_some_and(is_true);
     let text = |name: &str| more.at(name).filter(|value| value.truthy()).map(Value::to_text);
     How {
         fromrepo: text("fromrepo"),
-        enablerepo: text("enablerepo"),
-        disablerepo: text("disablerepo"),
         skip_verify: on("skip_verify"),
         downloadonly: on("downloadonly") || on("download_only"),
         only_upgrade: on("only_upgrade"),
@@ -159,23 +175,28 @@ fn how(more: &Map) -> How {
         force_yes: on("force_yes"),
         allow_downgrades: on("allow_downgrades"),
         recommends: more.at("install_recommends").map(is_true),
+        update_holds: on("update_holds"),
         root: text("root"),
+        more: more.clone(),
         ..How::default()
     }
 }
 
 record! {
-    /// Upgrades all packages that can be. Returns what has changed.
+    /// Upgrades all packages that can be. Returns what has changed, for apk with `result` and `comment`.
     ///
     ///   salt '*' pkg.upgrade
+    ///   salt '*' pkg.upgrade pkgs='["foo", "bar"]'
     ///   salt '*' pkg.upgrade dist_upgrade=True
     pub struct Upgrade {
         /// Read the lists anew first.
         refresh: Value = true,
-        /// Also what needs other packages, with apt.
+        /// Also what needs other packages, with apt and zypper.
         dist_upgrade: bool = false,
-        /// `force_conf_new`, `skip_verify`, `downloadonly`, `allow_downgrades`, `cache_valid_time` of apt; `enablerepo`,
-        /// `disablerepo`, `root` of dnf. Others are taken and not used.
+        /// `name` or `pkgs`: these alone, but for apt. `force_conf_new`, `skip_verify`, `downloadonly`, `allow_downgrades`,
+        /// `cache_valid_time` of apt; `minimal`, `obsoletes`, `enablerepo`, `disablerepo`, `disableexcludes`, `branch`,
+        /// `setopt` of dnf, for which others are options of its own; `fromrepo`, `dryrun`, `novendorchange`,
+        /// `no_recommends` of zypper; `root` of both.
         kwargs: Keywords,
     }
 }
@@ -183,30 +204,97 @@ record! {
 impl Run for Upgrade {
     fn run(self, ctx: &Ctx) -> Reply {
         let manager = Manager::of(ctx)?;
-        if is_true(&self.refresh) {
-            refresh_unless_fresh(ctx, manager, self.kwargs.0.at("cache_valid_time"))?;
-        }
         let how = How { dist_upgrade: self.dist_upgrade, ..how(&self.kwargs.0) };
-        told(manager.upgrade(ctx, &how)?, "upgrading packages")
+        if is_true(&self.refresh) {
+            refresh_unless_fresh(ctx, manager, &how)?;
+        }
+        let name = how.more.at("name").filter(|name| name.truthy()).map(Value::to_text);
+        let pkgs = how.more.at("pkgs").cloned().unwrap_or_default();
+        let names = match Targets::read(ctx, name.as_deref(), &pkgs, &Value::Null)? {
+            Targets::Named(named) => named.into_iter().map(|(name, _)| name).collect(),
+            _ => Vec::new(),
+        };
+        let done = manager.upgrade(ctx, &names, &how)?;
+        if manager == Manager::Apk {
+            let (result, comment) = (done.errors.is_empty(), done.errors.join("\n"));
+            let shown = [("changes", done.changes.into()), ("result", Value::from(result)), ("comment", comment.into())];
+            return Ok(Map::from_iter(shown).into());
+        }
+        told(done, "upgrading packages")
     }
 }
 
-/// The names of packages that are there, of what a caller wants removed: names and shell patterns.
-fn present(packages: &Packages, name: Option<&str>, pkgs: &Value) -> Result<Vec<String>, Fault> {
-    let wanted: Vec<String> = match pkgs.truthy() {
-        true => pairs(pkgs)?.into_iter().map(|(name, _)| name).collect(),
-        false => name.unwrap_or_default().split(',').map(|name| name.trim().to_owned()).collect(),
+record! {
+    /// Upgrades packages, and replaces none that are obsolete: `pkg.upgrade` with `obsoletes=False`, of dnf.
+    ///
+    ///   salt '*' pkg.update
+    ///   salt '*' pkg.update name=openssl
+    pub struct Update {
+        /// A package, or several with commas between them; without any all.
+        name: Option<String> = (),
+        /// A list of them.
+        pkgs: Value = (),
+        /// Read the lists anew first.
+        refresh: Value = true,
+        /// Install what nobody has signed.
+        skip_verify: bool = false,
+        /// Taken, not used: the host's own architecture is always left out of names.
+        normalize: bool = true,
+        /// No newer versions than what advisories need.
+        minimal: bool = false,
+        /// Replace packages that are obsolete.
+        obsoletes: bool = false,
+        kwargs: Keywords,
+    }
+}
+
+impl Run for Update {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Manager::expect(ctx, "update", &[Manager::Dnf])?;
+        let mut kwargs = self.kwargs;
+        kwargs.0.extend(Map::from_iter([
+            ("name", Value::from(self.name)),
+            ("pkgs", self.pkgs),
+            ("skip_verify", self.skip_verify.into()),
+            ("minimal", self.minimal.into()),
+            ("obsoletes", self.obsoletes.into()),
+        ]));
+        Upgrade { refresh: self.refresh, dist_upgrade: false, kwargs }.run(ctx)
+    }
+}
+
+/// Packages that are there, of what a caller wants removed: names and shell patterns, each with the version that alone is
+/// meant.
+fn present(packages: &Packages, name: Option<&str>, pkgs: &Value) -> Result<Vec<(String, Option<String>)>, Fault> {
+    let wanted: Vec<(String, Option<String>)> = match pkgs.truthy() {
+        true => pairs(pkgs)?,
+        false => name.unwrap_or_default().split(',').map(|name| (name.trim().to_owned(), None)).collect(),
     };
-    let mut found: Vec<String> = Vec::new();
-    for wanted in wanted.iter().filter(|wanted| !wanted.is_empty()) {
-        let fits = |known: &&String| *known == wanted || fnmatch(known, wanted);
-        for known in packages.0.keys().filter(fits) {
-            if !found.contains(known) {
-                found.push(known.clone());
+    let mut found: Vec<(String, Option<String>)> = Vec::new();
+    for (wanted, version) in wanted.iter().filter(|(wanted, _)| !wanted.is_empty()) {
+        let fits = |(known, versions): &(&String, &super::Versions)| {
+            let is_meant = *known == wanted || fnmatch(known, wanted);
+            is_meant && version.as_ref().is_none_or(|version| versions.contains(version))
+        };
+        for (known, _) in packages.0.iter().filter(fits) {
+            if !found.iter().any(|(name, _)| name == known) {
+                found.push((known.clone(), version.clone()));
             }
         }
     }
     Ok(found)
+}
+
+fn names_of(found: Vec<(String, Option<String>)>) -> Vec<String> {
+    found.into_iter().map(|(name, _)| name).collect()
+}
+
+/// The word that rpm's tools know a package by, in one version.
+fn rpm_word((name, version): &(String, Option<String>)) -> String {
+    let Some(version) = version else { return name.clone() };
+    let (short, arch) = super::rpm::split_arch(name);
+    let bare = version.split_once(':').map_or(version.as_str(), |(_, rest)| rest);
+    format!("{short}-{bare}{}", arch.map(|arch| format!(".{arch}")).unwrap_or_default())
 }
 
 record! {
@@ -217,9 +305,10 @@ record! {
     pub struct Remove {
         /// A package or a shell pattern, or several with commas between them.
         name: Option<String> = (),
-        /// A list of them.
+        /// A list of them, or of `NAME: VERSION`.
         pkgs: Value = (),
-        /// `root`: another root, for dnf and zypper. Others are taken and not used.
+        /// `root`: another root, for dnf and zypper; `purge`: what was changed in configuration too, for apk. Others are
+        /// taken and not used.
         kwargs: Keywords,
     }
 }
@@ -228,8 +317,21 @@ impl Run for Remove {
     fn run(self, ctx: &Ctx) -> Reply {
         let manager = Manager::of(ctx)?;
         let how = how(&self.kwargs.0);
-        let installed = manager.installed(ctx, how.root.as_deref())?;
-        let names = present(&installed, self.name.as_deref(), &self.pkgs)?;
+        let installed = match manager {
+            Manager::Zypper => {
+                let named = match self.pkgs.truthy() {
+                    true => names_of(pairs(&self.pkgs)?),
+                    false => self.name.iter().cloned().collect(),
+                };
+                super::zypper::installed(ctx, how.root.as_deref(), &super::zypper::kinds(&named))?
+            }
+            manager => manager.installed(ctx, how.root.as_deref())?,
+        };
+        let found = present(&installed, self.name.as_deref(), &self.pkgs)?;
+        let names: Vec<String> = match manager {
+            Manager::Dnf | Manager::Zypper => found.iter().map(rpm_word).collect(),
+            Manager::Apt | Manager::Apk => names_of(found),
+        };
         match names.is_empty() {
             true => Ok(Map::new().into()),
             false => told(manager.remove(ctx, &names, &how)?, "removing package(s)"),
@@ -254,11 +356,13 @@ record! {
 impl Run for Purge {
     fn run(self, ctx: &Ctx) -> Reply {
         if Manager::of(ctx)? != Manager::Apt {
-            return Remove { name: self.name, pkgs: self.pkgs, kwargs: self.kwargs }.run(ctx);
+            let mut kwargs = self.kwargs;
+            kwargs.0.insert("purge", true);
+            return Remove { name: self.name, pkgs: self.pkgs, kwargs }.run(ctx);
         }
         let before = apt::known(ctx)?;
-        let mut names = present(&before.installed, self.name.as_deref(), &self.pkgs)?;
-        names.extend(present(&before.removed, self.name.as_deref(), &self.pkgs)?);
+        let mut names = names_of(present(&before.installed, self.name.as_deref(), &self.pkgs)?);
+        names.extend(names_of(present(&before.removed, self.name.as_deref(), &self.pkgs)?));
         if names.is_empty() {
             return Ok(Map::new().into());
         }
@@ -287,7 +391,7 @@ record! {
 
 impl Run for Autoremove {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "autoremove")?;
+        Manager::expect(ctx, "autoremove", &[Manager::Apt])?;
         let mut argv = vec!["apt-get", if self.list_only { "--assume-no" } else { "--assume-yes" }];
         argv.extend(self.purge.then_some("--purge"));
         argv.push("autoremove");
@@ -303,107 +407,4 @@ impl Run for Autoremove {
         names.sort_unstable();
         Ok(Value::list(names).into())
     }
-}
-
-record! {
-    /// Holds packages: no upgrade changes them. Returns what a state returns, for each.
-    ///
-    ///   salt '*' pkg.hold bash
-    ///   salt '*' pkg.hold pkgs='["foo", "bar"]'
-    pub struct Hold {
-        /// A package.
-        name: Option<String> = (),
-        /// A list of them.
-        pkgs: Value = (),
-        /// A list of `NAME: ADDRESS`: their names count.
-        sources: Value = (),
-        kwargs: Keywords,
-    }
-}
-
-impl Run for Hold {
-    fn run(self, ctx: &Ctx) -> Reply {
-        held(ctx, self.name, &self.pkgs, &self.sources, true)
-    }
-}
-
-record! {
-    /// Lets packages go that are held. Returns what a state returns, for each.
-    ///
-    ///   salt '*' pkg.unhold bash
-    ///   salt '*' pkg.unhold pkgs='["foo", "bar"]'
-    pub struct Unhold {
-        /// A package.
-        name: Option<String> = (),
-        /// A list of them.
-        pkgs: Value = (),
-        /// A list of `NAME: ADDRESS`: their names count.
-        sources: Value = (),
-        kwargs: Keywords,
-    }
-}
-
-impl Run for Unhold {
-    fn run(self, ctx: &Ctx) -> Reply {
-        held(ctx, self.name, &self.pkgs, &self.sources, false)
-    }
-}
-
-fn held(ctx: &Ctx, name: Option<String>, pkgs: &Value, sources: &Value, hold: bool) -> Reply {
-    if pkgs.truthy() && sources.truthy() {
-        return Err(Fault::invocation("Only one of pkgs or sources can be specified."));
-    }
-    let targets: Vec<String> = match (name.filter(|name| !name.is_empty()), pkgs.truthy(), sources.truthy()) {
-        (_, true, _) => pairs(pkgs)?.into_iter().map(|(name, _)| name).collect(),
-        (_, _, true) => pairs(sources)?.into_iter().map(|(name, _)| name).collect(),
-        (Some(name), ..) => vec![name],
-        _ => return Err(Fault::invocation("One of name, pkgs, or sources must be specified.")),
-    };
-    super::check_names(&targets)?;
-    let manager = Manager::of(ctx)?;
-    let is_test = ctx.opt("test").is_some_and(Value::truthy);
-    let mut shown = Map::new();
-    for target in targets {
-        let held = manager.held(ctx)?.contains(&target);
-        let (verb, word) = if hold { ("is now being held", "held") } else { ("is no longer being held", "held") };
-        let (changes, result, comment) = match held == hold {
-            _ if !hold && manager == Manager::Apt && apt::selections(ctx, Some(&target))?.is_empty() => {
-                (Map::new(), Value::Bool(false), format!("Package {target} does not have a state."))
-            }
-            true => {
-                let not = if hold { "" } else { "not " };
-                (Map::new(), true.into(), format!("Package {target} is already set {not}to be {word}."))
-            }
-            false if is_test => {
-                let not = if hold { "" } else { "not " };
-                (Map::new(), Value::Null, format!("Package {target} is set {not}to be {word}."))
-            }
-            false => {
-                let old = apt_state(ctx, manager, &target)?;
-                manager.hold(ctx, &target, hold)?;
-                let new = if hold { "hold" } else { "install" };
-                let changes = Map::from_iter([("old", old), ("new", new.into())]);
-                (changes, true.into(), format!("Package {target} {verb}."))
-            }
-        };
-        let state = [
-            ("name", Value::from(target.as_str())),
-            ("changes", changes.into()),
-            ("result", result),
-            ("comment", comment.into()),
-        ];
-        shown.insert(target, Map::from_iter(state));
-    }
-    Ok(shown.into())
-}
-
-/// What dpkg is told to do with a package; for others whether it is held.
-fn apt_state(ctx: &Ctx, manager: Manager, name: &str) -> Result<Value, Fault> {
-    if manager != Manager::Apt {
-        let held = manager.held(ctx)?.iter().any(|known| known == name);
-        return Ok(if held { "hold" } else { "install" }.into());
-    }
-    let states = apt::selections(ctx, None)?;
-    let state = states.into_iter().find(|(_, names)| names.iter().any(|known| known == name));
-    Ok(state.map_or(Value::Null, |(state, _)| state.into()))
 }

@@ -1,11 +1,13 @@
-//! What Debian's tools alone have: sources, selections.
+//! Where packages come from, selections, services: what Debian's tools have of it, and the way to the others'.
 //!
 //! It is long because it is many small functions, each with its arguments and its example.
 
 use super::apt::{self, Keep, Source, Sources};
 use super::keys::AddRepoKey;
+use super::dnf::{self, repos::Where};
 use super::manager::Manager;
 use super::show::is_true;
+use super::zypper;
 use crate::exec::fileserver::client::FileClient;
 use crate::exec::host::Host;
 use crate::exec::modules::Run;
@@ -146,7 +148,7 @@ record! {
 
 impl Run for GetSelections {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "get_selections")?;
+        Manager::expect(ctx, "get_selections", &[Manager::Apt])?;
         let mut found = apt::selections(ctx, self.pattern.as_deref().filter(|pattern| !pattern.is_empty()))?;
         let list = |names: Vec<String>| Value::list(names);
         if let Some(state) = self.state.filter(|state| !state.is_empty()) {
@@ -175,7 +177,7 @@ record! {
 
 impl Run for SetSelections {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "set_selections")?;
+        Manager::expect(ctx, "set_selections", &[Manager::Apt])?;
         let path = self.path.filter(|path| !path.is_empty());
         if path.is_some() && self.selection.truthy() {
             return Err(Fault::invocation(
@@ -236,23 +238,29 @@ impl Run for SetSelections {
 }
 
 record! {
-    /// Lists where packages come from, by address.
+    /// Lists where packages come from: by address with apt, by name with dnf and zypper.
     ///
     ///   salt '*' pkg.list_repos
     pub struct ListRepos {
+        /// `basedir` (folders of `.repo` files), `strict_config` of dnf; `root` of zypper.
         kwargs: Keywords,
     }
 }
 
 impl Run for ListRepos {
     fn run(self, ctx: &Ctx) -> Reply {
-        match Manager::of(ctx)? {
-            Manager::Apt => Ok(Sources::read(ctx).shown().into()),
-            Manager::Dnf | Manager::Zypper => Ok(super::dnf::repos(ctx)?.into()),
-            Manager::Apk => Err(Fault::execution("pkg.list_repos: this version does not have it for apk")),
+        let more = &self.kwargs.0;
+        Ok(match Manager::expect(ctx, "list_repos", &WITH_REPOS)? {
+            Manager::Dnf => dnf::repos::all(ctx, &Where::read(more))?,
+            Manager::Zypper => zypper::repos::all(ctx, more.str_at("root"))?,
+            _ => Sources::read(ctx).shown(),
         }
+        .into())
     }
 }
+
+/// Tools that are told where packages come from.
+const WITH_REPOS: [Manager; 3] = [Manager::Apt, Manager::Dnf, Manager::Zypper];
 
 /// A source as a caller writes it, `ppa:` resolved on Ubuntu.
 fn wanted(ctx: &Ctx, repo: &str) -> Result<Source, Fault> {
@@ -343,8 +351,11 @@ record! {
 
 impl Run for GetRepo {
     fn run(self, ctx: &Ctx) -> Reply {
-        if Manager::of(ctx)? != Manager::Apt {
-            return Ok(super::dnf::repos(ctx)?.remove(&self.repo).unwrap_or_else(|| Map::new().into()).into());
+        let more = &self.kwargs.0;
+        match Manager::expect(ctx, "get_repo", &WITH_REPOS)? {
+            Manager::Dnf => return Ok(dnf::repos::one(ctx, &self.repo, &Where::read(more))?.into()),
+            Manager::Zypper => return Ok(zypper::repos::one(ctx, &self.repo, more.str_at("root"))?.into()),
+            _ => {}
         }
         let sources = Sources::read(ctx);
         if sources.iter().next().is_none() {
@@ -363,16 +374,22 @@ record! {
     ///
     ///   salt '*' pkg.del_repo 'deb http://deb.example.org/debian stable main'
     pub struct DelRepo {
-        /// The source, as it stands in sources.list.
+        /// The source, as it stands in sources.list; with dnf and zypper its name.
         repo: String,
-        /// `refresh_db` (True): read the lists anew afterwards.
+        /// `refresh_db` (True): read the lists anew afterwards, with apt; `basedir`, `strict_config` of dnf; `root` of
+        /// zypper.
         kwargs: Keywords,
     }
 }
 
 impl Run for DelRepo {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "del_repo")?;
+        let more = &self.kwargs.0;
+        match Manager::expect(ctx, "del_repo", &WITH_REPOS)? {
+            Manager::Dnf => return Ok(dnf::repos::delete(ctx, &self.repo, &Where::read(more))?.into()),
+            Manager::Zypper => return Ok(zypper::repos::delete(ctx, &self.repo, more.str_at("root"))?.into()),
+            _ => {}
+        }
         let gone = wanted(ctx, &self.repo)?;
         let mut sources = Sources::read(ctx);
         let suite = gone.suites.first().cloned().unwrap_or_default();
@@ -422,22 +439,28 @@ record! {
     ///
     ///   salt '*' pkg.mod_repo 'deb http://deb.example.org/debian stable main' file=/etc/apt/sources.list.d/e.list
     pub struct ModRepo {
-        /// The source, as it stands in sources.list.
+        /// The source, as it stands in sources.list; with dnf and zypper its name, with dnf also `copr:OWNER/PROJECT`.
         repo: String,
         /// The environment of files.
         saltenv: String = "base",
         /// Whether keys go to apt-key, where there is one; else to the file that `signed-by` names.
         aptkey: bool = true,
         /// `comps`, `architectures` (text with commas), `disabled`, `enabled`, `file`, `comments`, `trusted`; `key_url`,
-        /// `key_text`, `keyid` with `keyserver`: its key; `refresh` (True): read the lists anew afterwards.
+        /// `key_text`, `keyid` with `keyserver`: its key; `refresh` (True): read the lists anew afterwards. With dnf the
+        /// settings of its file, such as `name`, `baseurl`, `enabled`, `gpgkey`; with zypper `baseurl`, `name`, `enabled`,
+        /// `refresh`, `cache`, `gpgcheck`, `priority`, `gpgautoimport`, `root`.
         kwargs: Keywords,
     }
 }
 
 impl Run for ModRepo {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "mod_repo")?;
         let more = &self.kwargs.0;
+        match Manager::expect(ctx, "mod_repo", &WITH_REPOS)? {
+            Manager::Dnf => return Ok(dnf::repos::change(ctx, &self.repo, more, &Where::read(more))?.into()),
+            Manager::Zypper => return Ok(zypper::repos::change(ctx, &self.repo, more, more.str_at("root"))?.into()),
+            _ => {}
+        }
         let mut source = asked(ctx, &self.repo, more)?;
         let list = |name: &str| listed(more, name);
         let mut comps = wanted(ctx, &self.repo)?.comps;
@@ -517,63 +540,25 @@ impl ModRepo {
 }
 
 record! {
-    /// Lists the packages that were fetched and are kept.
-    ///
-    ///   salt '*' pkg.list_downloaded
-    pub struct ListDownloaded {
-        /// Another root.
-        root: Option<String> = (),
-        kwargs: Keywords,
-    }
-}
-
-impl Run for ListDownloaded {
-    fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "list_downloaded")?;
-        let mut shown = Map::new();
-        let mut todo = vec![crate::exec::accounts::below(self.root.as_deref(), "var/cache/apt")];
-        while let Some(folder) = todo.pop() {
-            for name in ctx.host.list(&folder).unwrap_or_default() {
-                let path = folder.join(&name);
-                let Ok(stat) = ctx.host.stat(&path) else { continue };
-                if stat.kind == crate::exec::host::FileKind::Folder {
-                    todo.push(path);
-                    continue;
-                }
-                if !name.ends_with(".deb") {
-                    continue;
-                }
-                let path = path.to_string_lossy().into_owned();
-                let (package, version) = apt::package_of(ctx, &path)?;
-                let made =
-                    jiff::Timestamp::try_from(stat.changed).map_err(|error| Fault::Internal(error.to_string()))?;
-                let entry = Map::from_iter([
-                    ("path", Value::from(path)),
-                    ("size", stat.size.into()),
-                    ("creation_date_time_t", made.as_second().into()),
-                    ("creation_date_time", made.strftime("%Y-%m-%dT%H:%M:%S").to_string().into()),
-                ]);
-                if let Value::Map(versions) = shown.entry_or(package, || Map::new().into()) {
-                    versions.insert(version, entry);
-                }
-            }
-        }
-        Ok(shown.into())
-    }
-}
-
-record! {
-    /// Lists the services that use files which were upgraded since they started, with checkrestart.
+    /// Lists the services that use files which were upgraded since they started: with checkrestart on Debian, with dnf's
+    /// needs-restarting, with `zypper ps`.
     ///
     ///   salt '*' pkg.services_need_restart
     pub struct ServicesNeedRestart {
+        /// `root`: another root, for zypper.
         kwargs: Keywords,
     }
 }
 
 impl Run for ServicesNeedRestart {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "services_need_restart")?;
+        match Manager::expect(ctx, "services_need_restart", &WITH_REPOS)? {
+            Manager::Dnf => return Ok(Value::list(dnf::services_to_restart(ctx)?).into()),
+            Manager::Zypper => {
+                return Ok(Value::list(zypper::services_to_restart(ctx, self.kwargs.0.str_at("root"))?).into());
+            }
+            _ => {}
+        }
         if ctx.host.which("checkrestart").is_none() {
             return Err(Fault::execution(
                 "'checkrestart' is needed. It is part of the 'debian-goodies' package which can be installed from official \
@@ -601,7 +586,7 @@ record! {
 
 impl Run for Which {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "which")?;
+        Manager::expect(ctx, "which", &[Manager::Apt])?;
         if !self.path.starts_with('/') || !paths::exists(ctx.host, &self.path) {
             return Ok(false.into());
         }

@@ -1,332 +1,309 @@
-//! dnf, yum and rpm.
+//! dnf and what came before and after it: yum, dnf5, tdnf.
+
+pub mod groups;
+mod install;
+pub mod locks;
+pub mod repos;
+
+pub use install::install;
 
 use super::manager::{Done, How};
-use super::{Packages, Targets, check_names};
+use super::rpm::{self, compare, installed};
+use super::show::is_true;
+use super::check_names;
 use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, Reply};
+use crate::exec::target::fnmatch::fnmatch;
+use crate::exec::{Ctx, Fault};
 use crate::wire::value::{Map, Value};
 use std::cmp::Ordering;
-use std::path::Path;
 
-/// The tool that the host has: dnf, else yum.
-fn dnf(ctx: &Ctx) -> &'static str {
-    if ctx.host.which("dnf").is_some() { "dnf" } else { "yum" }
+/// The tool that the host has.
+pub fn tool(ctx: &Ctx) -> &'static str {
+    let tools = ["dnf5", "dnf", "tdnf"].into_iter();
+    tools.into_iter().find(|tool| ctx.host.which(tool).is_some()).unwrap_or("yum")
+}
+
+fn is_dnf(ctx: &Ctx) -> bool {
+    ["dnf", "dnf5"].contains(&tool(ctx))
+}
+
+fn dnf<const N: usize>(ctx: &Ctx, words: [&str; N]) -> Program {
+    Program::new([tool(ctx)]).args(words)
+}
+
+/// A list, or a text with commas between its items.
+pub fn split(value: Option<&Value>) -> Vec<String> {
+    match value {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::List(items)) => items.iter().map(Value::to_text).collect(),
+        Some(other) => other.to_text().split(',').map(|item| item.trim().to_owned()).collect(),
+    }
 }
 
 /// Options that say where packages come from and go to.
-fn options(how: &How) -> Vec<String> {
+pub fn options(how: &How) -> Vec<String> {
+    let several = |name: &str| match how.more.at(name).filter(|value| value.truthy()) {
+        Some(Value::List(items)) => items.iter().map(Value::to_text).collect(),
+        value => value.map(Value::to_text).into_iter().collect::<Vec<String>>(),
+    };
     let mut options = Vec::new();
     if let Some(repo) = &how.fromrepo {
         options.extend(["--disablerepo=*".to_owned(), format!("--enablerepo={repo}")]);
     } else {
-        options.extend(how.disablerepo.iter().map(|repo| format!("--disablerepo={repo}")));
-        options.extend(how.enablerepo.iter().map(|repo| format!("--enablerepo={repo}")));
+        options.extend(several("disablerepo").iter().map(|repo| format!("--disablerepo={repo}")));
+        options.extend(several("enablerepo").iter().map(|repo| format!("--enablerepo={repo}")));
     }
+    for name in ["disableexcludes", "branch"] {
+        options.extend(several(name).first().map(|value| format!("--{name}={value}")));
+    }
+    options.extend(split(how.more.at("setopt")).iter().map(|item| format!("--setopt={item}")));
     options.extend(how.root.iter().map(|root| format!("--installroot={root}")));
-    if how.skip_verify {
-        options.push("--nogpgcheck".to_owned());
-    }
     options
 }
 
-fn rpm(root: Option<&str>) -> Program {
-    match root {
-        Some(root) => Program::new(["rpm", "--root", root]),
-        None => Program::new(["rpm"]),
+/// True: there is something to upgrade to; None: there is nothing; False: it failed.
+pub fn refresh(ctx: &Ctx, how: &How) -> Result<Value, Fault> {
+    dnf(ctx, ["--quiet", "--assumeyes", "clean", "expire-cache"]).args(options(how)).run(ctx)?;
+    let mut program = dnf(ctx, ["--quiet", "--assumeyes", "check-update"]);
+    if ctx.grains.at("osmajorrelease").and_then(Value::as_int) == Some(7) {
+        // It takes long where repositories are large, and nothing reads it.
+        program = program.arg("--setopt=autocheck_running_kernel=false");
     }
+    Ok(match program.args(options(how)).run(ctx)?.retcode {
+        100 => true.into(),
+        0 => Value::Null,
+        _ => false.into(),
+    })
 }
 
-pub(super) fn installed(ctx: &Ctx, root: Option<&str>) -> Result<Packages, Fault> {
-    let format = "%{NAME}\t%{EPOCHNUM}\t%{VERSION}\t%{RELEASE}\t%{ARCH}\n";
-    let told = rpm(root).args(["-qa", "--queryformat", format]).query(ctx)?;
-    let told = told.expect_success("rpm cannot list packages")?;
-    let mut packages = Packages::default();
-    for line in told.stdout.lines() {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let [name, epoch, version, release, arch] = fields.as_slice() else { continue };
-        if name.starts_with("gpg-pubkey") {
-            continue;
-        }
-        let epoch = if ["0", "(none)", ""].contains(epoch) { String::new() } else { format!("{epoch}:") };
-        packages.add(&normalized(ctx, &format!("{name}.{arch}")), &format!("{epoch}{version}-{release}"));
-    }
-    Ok(packages)
+/// A package that `dnf list` tells of.
+struct Offered {
+    name: String,
+    version: String,
+    repo: String,
 }
 
-/// A name without the architecture that is the host's own.
-pub(super) fn normalized(ctx: &Ctx, name: &str) -> String {
-    let own = ctx.grains.str_at("osarch").unwrap_or("x86_64");
-    match name.rsplit_once('.') {
-        Some((short, arch)) if arch == own || arch == "noarch" || arch == "(none)" => short.to_owned(),
-        _ => name.to_owned(),
-    }
+/// Words of `dnf list` in threes: long ones have lines of their own.
+fn offered(ctx: &Ctx, text: &str) -> Vec<Offered> {
+    const HEADS: [&str; 5] =
+        ["installed packages", "available packages", "available upgrades", "updated packages", "upgraded packages"];
+    let lines = text.lines().filter(|line| !HEADS.contains(&line.trim().to_lowercase().as_str()));
+    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    let package = |words: &[&str]| Offered {
+        name: rpm::normalized(ctx, words[0]),
+        version: words[1].trim_end_matches('-').to_owned(),
+        repo: words[2].trim_start_matches('@').to_owned(),
+    };
+    words.chunks_exact(3).map(package).collect()
 }
 
-pub(super) fn refresh(ctx: &Ctx) -> Result<Map, Fault> {
-    let told = Program::new([dnf(ctx), "--quiet", "--assumeyes", "makecache"]).run(ctx)?;
-    told.expect_success("the lists of packages cannot be read")?;
-    let shown = repos(ctx)?;
-    let on = |repo: &Value| repo.at("enabled").is_none_or(|on| on.to_text() != "0");
-    Ok(shown.iter().filter(|(_, repo)| on(repo)).map(|(name, _)| (name.clone(), true)).collect())
-}
-
-/// Lines of `dnf list`: name.arch, version, repository.
-fn parse(ctx: &Ctx, text: &str) -> Map {
-    let mut found = Map::new();
-    for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if let [name, version, _] = words.as_slice()
-            && name.contains('.')
-            && version.starts_with(|c: char| c.is_ascii_digit())
-        {
-            found.insert(normalized(ctx, name), version.strip_prefix("0:").unwrap_or(version));
-        }
-    }
-    found
-}
-
-pub(super) fn candidates(ctx: &Ctx, names: &[String], how: &How) -> Result<Map, Fault> {
+/// For each name the newest version that can be had, empty where nothing newer than what is installed.
+pub fn latest(ctx: &Ctx, names: &[String], how: &How) -> Result<Map, Fault> {
     check_names(names)?;
-    let program = Program::new([dnf(ctx), "--quiet", "list", "available"]).args(options(how));
-    Ok(parse(ctx, &program.args(names.iter().map(String::as_str)).query(ctx)?.stdout))
+    let installed = installed(ctx, how.root.as_deref())?;
+    let program = dnf(ctx, ["--quiet"]).args(options(how)).args(["list", "available"]);
+    let told = program.args(names.iter().map(String::as_str)).query(ctx)?;
+    let mut found = if told.is_success() { offered(ctx, &told.stdout) } else { Vec::new() };
+    found.sort_by(|a, b| compare(&b.version, &a.version));
+    let newest = |name: &String| {
+        let had = || installed.0.get(name).into_iter().flatten();
+        let fits = |package: &&Offered| {
+            package.name == *name && had().all(|had| compare(had, &package.version) == Ordering::Less)
+        };
+        found.iter().find(fits).map_or_else(String::new, |package| package.version.clone())
+    };
+    Ok(names.iter().map(|name| (name.as_str(), newest(name))).collect())
 }
 
-pub(super) fn upgrades(ctx: &Ctx, how: &How) -> Result<Map, Fault> {
-    let told = Program::new([dnf(ctx), "--quiet", "list", "updates"]).args(options(how)).query(ctx)?;
+pub fn upgrades(ctx: &Ctx, how: &How) -> Result<Map, Fault> {
+    let what = if is_dnf(ctx) { "--upgrades" } else { "updates" };
     // It ends with 1 where there are none.
-    Ok(parse(ctx, &told.stdout))
+    let told = dnf(ctx, ["--quiet"]).args(options(how)).args(["list", what]).query(ctx)?;
+    let found = offered(ctx, &told.stdout);
+    Ok(found.into_iter().map(|package| (package.name, package.version)).collect())
 }
 
-pub(super) fn install(ctx: &Ctx, targets: &Targets, how: &How) -> Result<Done, Fault> {
-    let before = installed(ctx, how.root.as_deref())?;
-    let (mut plain, mut downgrades, mut again) = (Vec::new(), Vec::new(), Vec::new());
-    let mut names = Vec::new();
-    match targets {
-        Targets::Files(files) => plain.extend(files.iter().cloned()),
-        Targets::Named(named) => {
-            check_names(named.iter().map(|(name, _)| name))?;
-            for (name, version) in named {
-                let had = before.text(&normalized(ctx, name));
-                names.push(normalized(ctx, name));
-                let Some(version) = version.as_deref().map(|version| version.trim_start_matches('=')) else {
-                    if how.reinstall && !had.is_empty() { &mut again } else { &mut plain }.push(name.clone());
-                    continue;
-                };
-                if version.starts_with(['<', '>']) {
-                    // rpm's own way to say it: one word, which dnf resolves.
-                    plain.push(format!("{name} {}", spaced(version)));
-                    continue;
-                }
-                let word = format!("{name}-{}", version.split_once(':').map_or(version, |(_, rest)| rest));
-                match compare(version, &had) {
-                    Ordering::Less if !had.is_empty() => downgrades.push(word),
-                    Ordering::Equal if how.reinstall => again.push(word),
-                    _ => plain.push(word),
-                }
+/// All versions that can be had of packages, the newest first, by repository and name. `more`: `fromrepo`, `enablerepo`,
+/// `disablerepo`, `cacheonly`.
+pub fn offers(ctx: &Ctx, names: &[String], how: &How) -> Result<Map, Fault> {
+    check_names(names)?;
+    let listed = |name: &str| {
+        let mut repos = split(how.more.at(name).filter(|value| value.truthy()));
+        repos.retain(|repo| repo != "*");
+        repos
+    };
+    let repos = match &how.fromrepo {
+        Some(repos) => split(Some(&repos.as_str().into())),
+        None => {
+            let (enabled, disabled) = (listed("enablerepo"), listed("disablerepo"));
+            let all = repos::all(ctx, &repos::Where::read(&how.more))?;
+            let is_on = |(id, repo): &(&Value, &Value)| {
+                let id = id.to_text();
+                let is_set = repo.at("enabled").is_none_or(|on| on.to_text() == "1");
+                enabled.contains(&id) || !disabled.contains(&id) && is_set
+            };
+            all.iter().filter(is_on).map(|(id, _)| id.to_text()).collect()
+        }
+    };
+    let mut shown = Map::new();
+    for repo in &repos {
+        let mut program = match tool(ctx) {
+            "tdnf" => dnf(ctx, ["--quiet"]).args([&format!("--enablerepo={repo}"), "list"]),
+            _ => dnf(ctx, ["--quiet", "--showduplicates", "repository-packages", repo, "list"]),
+        };
+        if how.more.at("cacheonly").is_some_and(is_true) {
+            program = program.arg("-C");
+        }
+        let told = program.args(names.iter().map(String::as_str)).query(ctx)?;
+        for package in offered(ctx, &told.stdout) {
+            if let Value::Map(packages) = shown.entry_or(package.repo, || Map::new().into())
+                && let Value::List(versions) = packages.entry_or(package.name, || Value::List(Vec::new()))
+                && !versions.contains(&package.version.as_str().into())
+            {
+                versions.push(package.version.into());
             }
         }
     }
-    let mut errors = Vec::new();
-    for (verb, words) in [("install", plain), ("downgrade", downgrades), ("reinstall", again)] {
-        if words.is_empty() {
-            continue;
-        }
-        let mut program = Program::new([dnf(ctx), "--quiet", "--assumeyes"]).args(options(how));
-        if how.downloadonly {
-            program = program.arg("--downloadonly");
-        }
-        let answer = program.arg(verb).args(words).run(ctx)?;
-        if !answer.is_success() {
-            errors.push(answer.complaint().to_owned());
-        }
-    }
-    Ok(Done { changes: before.changes_to(&installed(ctx, how.root.as_deref())?), errors })
+    Ok(shown)
 }
 
-/// `>=1.2` with a blank behind the sign.
-fn spaced(version: &str) -> String {
-    let end = version.find(|c| !matches!(c, '<' | '>' | '=')).unwrap_or(version.len());
-    format!("{} {}", &version[..end], version[end..].trim())
+/// What one package has to offer, of what all repositories have: the newest first.
+pub fn versions_of(offers: &Map, name: &str) -> Vec<String> {
+    let of = |packages: &Value| packages.at(name).and_then(Value::as_list).unwrap_or_default().to_vec();
+    let mut versions: Vec<String> = offers.values().flat_map(of).map(|version| version.to_text()).collect();
+    versions.sort_by(|a, b| compare(b, a));
+    versions
 }
 
-pub(super) fn upgrade(ctx: &Ctx, how: &How) -> Result<Done, Fault> {
+/// What `more` says that no option of ours is: options of the tool's own.
+fn extra_options(more: &Map) -> Vec<String> {
+    const OURS: [&str; 17] = [
+        "name", "pkgs", "refresh", "skip_verify", "normalize", "minimal", "obsoletes", "diff_attr", "fromrepo", "repo",
+        "disablerepo", "enablerepo", "disableexcludes", "branch", "setopt", "root", "cache_valid_time",
+    ];
+    let mut more = more.clone();
+    more.sort_keys();
+    let option = |(key, value): (&Value, &Value)| {
+        let key = key.to_text();
+        match value {
+            _ if OURS.contains(&key.as_str()) || key.starts_with("__") => None,
+            Value::Str(value) => Some(format!("--{key}={value}")),
+            Value::Bool(true) => Some(format!("--{key}")),
+            _ => None,
+        }
+    };
+    more.iter().filter_map(option).collect()
+}
+
+pub fn upgrade(ctx: &Ctx, names: &[String], how: &How) -> Result<Done, Fault> {
+    check_names(names)?;
     let before = installed(ctx, how.root.as_deref())?;
-    let mut program = Program::new([dnf(ctx), "--quiet", "--assumeyes"]).args(options(how));
-    if how.downloadonly {
-        program = program.arg("--downloadonly");
+    let is_on = |name: &str, default: bool| how.more.at(name).map_or(default, is_true);
+    let obsoletes = is_on("obsoletes", true);
+    let mut program = dnf(ctx, ["--quiet", "-y"]).args(options(how));
+    if is_dnf(ctx) && !obsoletes {
+        program = program.arg("--setopt=obsoletes=False");
     }
-    let answer = program.arg("upgrade").run(ctx)?;
+    program = program.args(extra_options(&how.more));
+    if how.skip_verify {
+        program = program.arg("--nogpgcheck");
+    }
+    let verb = match (obsoletes || is_dnf(ctx), is_on("minimal", false)) {
+        (true, false) => "upgrade",
+        (true, true) => "upgrade-minimal",
+        (false, false) => "update",
+        (false, true) => "update-minimal",
+    };
+    let answer = program.arg(verb).args(names.iter().map(String::as_str)).run(ctx)?;
     let errors = if answer.is_success() { Vec::new() } else { vec![answer.complaint().to_owned()] };
     Ok(Done { changes: before.changes_to(&installed(ctx, how.root.as_deref())?), errors })
 }
 
-pub(super) fn remove(ctx: &Ctx, names: &[String], how: &How) -> Result<Answer, Fault> {
-    let program = Program::new([dnf(ctx), "--quiet", "--assumeyes"]).args(options(how));
-    program.arg("remove").args(names.iter().map(String::as_str)).run(ctx)
+/// Removes packages: names, or names with a version.
+pub fn remove(ctx: &Ctx, words: &[String], how: &How) -> Result<Answer, Fault> {
+    dnf(ctx, ["-y"]).args(options(how)).arg("remove").args(words.iter().map(String::as_str)).run(ctx)
 }
 
-pub(super) fn owner(ctx: &Ctx, path: &str) -> Result<String, Fault> {
-    let told = Program::new(["rpm", "-qf", "--queryformat", "%{name}", path]).query(ctx)?;
-    Ok(if told.is_success() { told.stdout } else { String::new() })
-}
-
-pub(super) fn files(ctx: &Ctx, name: &str) -> Result<Vec<String>, Fault> {
-    let told = Program::new(["rpm", "-ql", name]).query(ctx)?;
-    Ok(told.stdout.lines().filter(|line| line.starts_with('/')).map(str::to_owned).collect())
-}
-
-/// `pkg.info_installed`.
-pub(super) fn info(ctx: &Ctx, names: &[String]) -> Reply {
-    const FIELDS: [(&str, &str); 11] = [
-        ("name", "%{NAME}"),
-        ("version", "%{VERSION}"),
-        ("release", "%{RELEASE}"),
-        ("architecture", "%{ARCH}"),
-        ("license", "%{LICENSE}"),
-        ("vendor", "%{VENDOR}"),
-        ("packager", "%{PACKAGER}"),
-        ("url", "%{URL}"),
-        ("summary", "%{SUMMARY}"),
-        ("size", "%{SIZE}"),
-        ("description", "%{DESCRIPTION}"),
-    ];
-    let format: String = FIELDS.iter().map(|(_, field)| format!("{field}\u{1f}")).collect();
-    let format = format!("{format}\u{1e}");
-    let program = if names.is_empty() { Program::new(["rpm", "-qa"]) } else { Program::new(["rpm", "-q"]) };
-    let told = program.args(["--queryformat", &format]).args(names.iter().map(String::as_str)).query(ctx)?;
-    let told = told.expect_success("Error getting packages information")?;
+/// The advisories of all repositories; `installed`: whether all that they mend is installed.
+pub fn patches(ctx: &Ctx) -> Result<Map, Fault> {
+    let told = dnf(ctx, ["--quiet", "updateinfo", "list", "all"]).query(ctx)?;
     let mut shown = Map::new();
-    for package in told.stdout.split('\u{1e}') {
-        let values: Vec<&str> = package.split('\u{1f}').collect();
-        let Some(name) = values.first().filter(|name| !name.is_empty()) else { continue };
-        let known = FIELDS.iter().zip(&values).filter(|(_, value)| **value != "(none)");
-        shown.insert(*name, known.map(|((key, _), value)| (*key, *value)).collect::<Map>());
-    }
-    Ok(shown.into())
-}
-
-/// The repositories of `/etc/yum.repos.d` (of zypper too), by name.
-pub(super) fn repos(ctx: &Ctx) -> Result<Map, Fault> {
-    let mut repos = Map::new();
-    for folder in ["/etc/yum.repos.d", "/etc/zypp/repos.d"] {
-        for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
-            if !name.ends_with(".repo") {
-                continue;
+    // i HS-2024:001 Important/Sec. hello-2.0-1.noarch
+    for line in told.stdout.lines() {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        let has = line.starts_with("i ");
+        if has {
+            words.remove(0);
+        }
+        let [id, _, package, ..] = words.as_slice() else {
+            log::warn!("{} updateinfo list: {line}", tool(ctx));
+            continue;
+        };
+        let make = || Map::from_iter([("installed", Value::from(has)), ("summary", Value::List(Vec::new()))]).into();
+        if let Value::Map(patch) = shown.entry_or(*id, make) {
+            if !has {
+                patch.insert("installed", false);
             }
-            let path = Path::new(folder).join(name);
-            let bytes =
-                ctx.host.read(&path).map_err(|error| Fault::execution(format!("{}: {error}", path.display())))?;
-            let mut current = None;
-            for line in String::from_utf8_lossy(&bytes).lines().map(str::trim) {
-                if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-                    let file = path.to_string_lossy().into_owned();
-                    repos.insert(section, Map::from_iter([("file", file)]));
-                    current = Some(section.to_owned());
-                } else if let (Some(section), Some((key, value))) = (&current, line.split_once('='))
-                    && !line.starts_with('#')
-                    && let Some(Value::Map(repo)) = repos.at_mut(section)
-                {
-                    repo.insert(key.trim(), value.trim());
-                }
+            if let Some(Value::List(packages)) = patch.at_mut("summary") {
+                packages.push((*package).into());
             }
         }
     }
-    Ok(repos)
+    Ok(shown)
 }
 
-pub(super) fn held(ctx: &Ctx) -> Result<Vec<String>, Fault> {
-    let told = Program::new([dnf(ctx), "--quiet", "versionlock", "list"]).query(ctx)?;
-    let told = told.expect_success("pkg.hold needs the versionlock plugin of dnf or yum")?;
-    // bash-0:5.1.8-6.el9.*: what stands before the version is the name.
-    let name = |line: &str| line.trim().rsplitn(3, '-').nth(2).map(str::to_owned);
-    Ok(told.stdout.lines().filter_map(name).collect())
+/// The services that use files which were upgraded since they started.
+pub fn services_to_restart(ctx: &Ctx) -> Result<Vec<String>, Fault> {
+    if !is_dnf(ctx) {
+        return Err(Fault::execution("dnf or dnf5 is required to list outdated services."));
+    }
+    if !crate::exec::paths::exists(ctx.host, "/run/systemd/system") {
+        return Err(Fault::execution("systemd is required to list outdated services."));
+    }
+    let told = dnf(ctx, ["--quiet", "needs-restarting"]).query(ctx)?;
+    let mut services = std::collections::BTreeSet::new();
+    // 812 : /usr/sbin/crond -n
+    for (pid, _) in told.stdout.lines().filter_map(|line| line.split_once(':')) {
+        let Ok(pid) = pid.trim().parse::<u32>() else { continue };
+        // 0::/system.slice/crond.service
+        let groups = crate::exec::text_file::read(ctx.host, &format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        let units = groups.lines().filter_map(|line| line.rsplit('/').find_map(|part| part.strip_suffix(".service")));
+        services.extend(units.map(str::to_owned));
+    }
+    Ok(services.into_iter().collect())
 }
 
-pub(super) fn hold(ctx: &Ctx, name: &str, hold: bool) -> Result<(), Fault> {
-    let verb = if hold { "add" } else { "delete" };
-    let answer = Program::new([dnf(ctx), "--quiet", "versionlock", verb, name]).run(ctx)?;
-    answer.expect_success(&format!("Package {name} was unable to be held or let go")).map(drop)
-}
-
-/// Compares two versions as rpm does: epoch, version, release, each in its parts of digits and of letters.
-pub(super) fn compare(a: &str, b: &str) -> Ordering {
-    let split = |text: &str| {
-        let (epoch, rest) = text.split_once(':').unwrap_or(("0", text));
-        let (version, release) = rest.split_once('-').unwrap_or((rest, ""));
-        (epoch.parse::<u64>().unwrap_or(0), version.to_owned(), release.to_owned())
+/// Fetches packages, each into a file whose path is told; a package that was not is left out.
+pub fn download(ctx: &Ctx, names: &[String]) -> Result<Map, Fault> {
+    let folder = format!("/var/cache/{}/packages", tool(ctx));
+    let path = std::path::Path::new(&folder);
+    let is_of = |file: &str, name: &String| file.ends_with(".rpm") && file.starts_with(&format!("{name}-"));
+    let io = |error: std::io::Error| Fault::execution(format!("{folder}: {error}"));
+    if !crate::exec::paths::is_folder(ctx.host, &folder) {
+        ctx.host.make_folder(path, 0o755).map_err(io)?;
+    }
+    for file in ctx.host.list(path).map_err(io)? {
+        if names.iter().any(|name| is_of(&file, name)) {
+            ctx.host.remove(&path.join(&file)).map_err(io)?;
+        }
+    }
+    let destination = format!("--destdir={folder}");
+    let program = match ctx.host.which("yumdownloader").is_some() {
+        true => Program::new(["yumdownloader", "-q", &destination]),
+        false => dnf(ctx, ["-q", "download", &destination]),
     };
-    let ((epoch_a, version_a, release_a), (epoch_b, version_b, release_b)) = (split(a), split(b));
-    let by_release = || match release_a.is_empty() || release_b.is_empty() {
-        true => Ordering::Equal,
-        false => parts(&release_a, &release_b),
-    };
-    epoch_a.cmp(&epoch_b).then_with(|| parts(&version_a, &version_b)).then_with(by_release)
-}
-
-/// `~` is before everything, even the end; `^` is behind the end and before everything else.
-fn parts(a: &str, b: &str) -> Ordering {
-    let (mut a, mut b) = (a, b);
-    loop {
-        let skip = |text: &'_ str| {
-            text.find(|c: char| c.is_ascii_alphanumeric() || c == '~' || c == '^').unwrap_or(text.len())
-        };
-        (a, b) = (&a[skip(a)..], &b[skip(b)..]);
-        for (sign, absent) in [('~', Ordering::Greater), ('^', Ordering::Less)] {
-            match (a.strip_prefix(sign), b.strip_prefix(sign)) {
-                (Some(rest_a), Some(rest_b)) => return parts(rest_a, rest_b),
-                (Some(_), None) if sign == '^' && !b.is_empty() => return Ordering::Less,
-                (None, Some(_)) if sign == '^' && !a.is_empty() => return Ordering::Greater,
-                (Some(_), None) => return absent.reverse(),
-                (None, Some(_)) => return absent,
-                (None, None) => {}
-            }
-        }
-        let (Some(first_a), Some(first_b)) = (a.chars().next(), b.chars().next()) else {
-            return a.len().cmp(&b.len());
-        };
-        let run = |text: &str, digits: bool| {
-            text.find(|c: char| if digits { !c.is_ascii_digit() } else { !c.is_ascii_alphabetic() })
-                .unwrap_or(text.len())
-        };
-        let order = match (first_a.is_ascii_digit(), first_b.is_ascii_digit()) {
-            // A number is newer than a word.
-            (true, false) => return Ordering::Greater,
-            (false, true) => return Ordering::Less,
-            (true, true) => {
-                let (x, y) = (a[..run(a, true)].trim_start_matches('0'), b[..run(b, true)].trim_start_matches('0'));
-                x.len().cmp(&y.len()).then_with(|| x.cmp(y))
-            }
-            (false, false) => a[..run(a, false)].cmp(&b[..run(b, false)]),
-        };
-        if order.is_ne() {
-            return order;
-        }
-        (a, b) = (&a[run(a, first_a.is_ascii_digit())..], &b[run(b, first_b.is_ascii_digit())..]);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_compared_as_rpm_does() {
-        for (a, b, order) in [
-            ("1.0", "1.0", 0),
-            ("1.0", "2.0", -1),
-            ("1.10", "1.9", 1),
-            ("2.0.1a", "2.0.1", 1),
-            ("5.5p1", "5.5p2", -1),
-            ("1.0~rc1", "1.0", -1),
-            ("1.0^git1", "1.0", 1),
-            ("1.0^git1", "1.0.1", -1),
-            ("1:1.0", "2.0", 1),
-            ("1.0-1.el9", "1.0-2.el9", -1),
-            ("1.0-1", "1.0", 0),
-            ("6.0.rc1", "6.0", 1),
-            ("001", "1", 0),
-        ] {
-            assert_eq!(compare(a, b) as i64, order, "{a} {b}");
+    program.args(names.iter().map(String::as_str)).run(ctx)?;
+    let files = ctx.host.list(path).map_err(io)?;
+    let mut shown = Map::new();
+    for file in files {
+        if let Some(name) = names.iter().find(|name| is_of(&file, name)) {
+            shown.insert(name.as_str(), format!("{folder}/{file}"));
         }
     }
+    Ok(shown)
+}
+
+/// Whether a name is meant by one of some shell patterns, or there are none.
+pub fn is_meant(name: &str, patterns: &[String]) -> bool {
+    patterns.is_empty() || patterns.iter().any(|pattern| fnmatch(name, pattern))
 }

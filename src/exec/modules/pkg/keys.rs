@@ -46,7 +46,7 @@ record! {
 
 impl Run for AddRepoKey {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "add_repo_key")?;
+        Manager::expect(ctx, "add_repo_key", &[Manager::Apt])?;
         Ok(self.add(ctx)?.into())
     }
 }
@@ -208,7 +208,7 @@ record! {
 
 impl Run for GetRepoKeys {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "get_repo_keys")?;
+        Manager::expect(ctx, "get_repo_keys", &[Manager::Apt])?;
         let folder = self.keydir.as_deref().unwrap_or(KEYRINGS);
         Ok(keys(ctx, uses_aptkey(ctx, self.aptkey), folder)?.map_or(Value::Bool(false), Value::Map).into())
     }
@@ -232,7 +232,7 @@ record! {
 
 impl Run for DelRepoKey {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "del_repo_key")?;
+        Manager::expect(ctx, "del_repo_key", &[Manager::Apt])?;
         let Some(keyid) = self.kwargs.0.at("keyid").filter(|keyid| keyid.truthy()).map(Value::to_text) else {
             return Err(Fault::invocation("keyid or keyid_ppa and PPA name must be passed"));
         };

@@ -1,8 +1,8 @@
 //! Which tools a host has for its packages, and what all of them can do.
 
-use super::{Packages, Targets, apk, apt, dnf, zypper};
+use super::{Packages, Targets, apk, apt, dnf, rpm, zypper};
 use crate::exec::{Ctx, Fault};
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use std::cmp::Ordering;
 
 /// The tools of a distribution.
@@ -18,8 +18,6 @@ pub(super) enum Manager {
 #[derive(Clone, Debug, Default)]
 pub(super) struct How {
     pub fromrepo: Option<String>,
-    pub enablerepo: Option<String>,
-    pub disablerepo: Option<String>,
     pub skip_verify: bool,
     pub reinstall: bool,
     pub downloadonly: bool,
@@ -30,8 +28,14 @@ pub(super) struct How {
     pub dist_upgrade: bool,
     /// With or without what is recommended; nothing: as the host is set up.
     pub recommends: Option<bool>,
+    /// Change packages that are held.
+    pub update_holds: bool,
+    /// Whether what stands before a colon in versions does not count.
+    pub ignore_epoch: bool,
     /// Another root, for dnf and zypper.
     pub root: Option<String>,
+    /// All that a caller has given, for what one tool alone understands.
+    pub more: Map,
 }
 
 /// What became of packages: what has changed and what was complained about.
@@ -56,38 +60,45 @@ impl Manager {
         }
     }
 
-    /// Fails where a function is for apt alone.
-    pub fn expect_apt(ctx: &Ctx, fun: &str) -> Result<(), Fault> {
-        match Manager::of(ctx)? {
-            Manager::Apt => Ok(()),
-            _ => Err(Fault::execution(format!("pkg.{fun}: this version has it for apt alone"))),
+    /// The name of the tool.
+    pub fn name(self) -> &'static str {
+        match self {
+            Manager::Apt => "apt",
+            Manager::Dnf => "dnf",
+            Manager::Zypper => "zypper",
+            Manager::Apk => "apk",
+        }
+    }
+
+    /// The host's tools; fails where a function is not for them.
+    pub fn expect(ctx: &Ctx, fun: &str, those: &[Manager]) -> Result<Manager, Fault> {
+        let manager = Manager::of(ctx)?;
+        match those.contains(&manager) {
+            true => Ok(manager),
+            false => {
+                let names: Vec<&str> = those.iter().map(|manager| manager.name()).collect();
+                let (own, names) = (manager.name(), names.join(" and "));
+                Err(Fault::execution(format!("'pkg.{fun}' is not available with {own}: it is for {names}")))
+            }
         }
     }
 
     pub fn installed(self, ctx: &Ctx, root: Option<&str>) -> Result<Packages, Fault> {
         match self {
             Manager::Apt => apt::installed(ctx),
-            Manager::Dnf | Manager::Zypper => dnf::installed(ctx, root),
+            Manager::Dnf => rpm::installed(ctx, root),
+            Manager::Zypper => zypper::installed(ctx, root, &[]),
             Manager::Apk => apk::installed(ctx),
         }
     }
 
-    pub fn refresh(self, ctx: &Ctx) -> Result<Map, Fault> {
+    /// Reads the lists of packages anew. What is told of it is each tool's own.
+    pub fn refresh(self, ctx: &Ctx, how: &How) -> Result<Value, Fault> {
         match self {
-            Manager::Apt => apt::refresh(ctx),
-            Manager::Dnf => dnf::refresh(ctx),
-            Manager::Zypper => zypper::refresh(ctx),
+            Manager::Apt => Ok(apt::refresh(ctx)?.into()),
+            Manager::Dnf => dnf::refresh(ctx, how),
+            Manager::Zypper => zypper::refresh(ctx, &how.more, how.root.as_deref()),
             Manager::Apk => apk::refresh(ctx),
-        }
-    }
-
-    /// The newest version that can be had of each, or none.
-    pub fn candidates(self, ctx: &Ctx, names: &[String], how: &How) -> Result<Map, Fault> {
-        match self {
-            Manager::Apt => apt::candidates(ctx, names, how.fromrepo.as_deref()),
-            Manager::Dnf => dnf::candidates(ctx, names, how),
-            Manager::Zypper => zypper::candidates(ctx, names),
-            Manager::Apk => apk::candidates(ctx, names),
         }
     }
 
@@ -95,7 +106,7 @@ impl Manager {
         match self {
             Manager::Apt => apt::upgrades(ctx, how),
             Manager::Dnf => dnf::upgrades(ctx, how),
-            Manager::Zypper => zypper::upgrades(ctx),
+            Manager::Zypper => zypper::upgrades(ctx, how),
             Manager::Apk => apk::upgrades(ctx),
         }
     }
@@ -109,24 +120,24 @@ impl Manager {
         }
     }
 
-    /// Upgrades all that can be.
-    pub fn upgrade(self, ctx: &Ctx, how: &How) -> Result<Done, Fault> {
+    /// Upgrades all that can be, or what is named (not with apt).
+    pub fn upgrade(self, ctx: &Ctx, names: &[String], how: &How) -> Result<Done, Fault> {
         match self {
             Manager::Apt => apt::upgrade(ctx, how),
-            Manager::Dnf => dnf::upgrade(ctx, how),
-            Manager::Zypper => zypper::upgrade(ctx, how),
-            Manager::Apk => apk::upgrade(ctx, how),
+            Manager::Dnf => dnf::upgrade(ctx, names, how),
+            Manager::Zypper => zypper::upgrade(ctx, names, how),
+            Manager::Apk => apk::upgrade(ctx, names),
         }
     }
 
-    /// Removes packages that are installed.
+    /// Removes packages that are installed: names, for rpm also with their version.
     pub fn remove(self, ctx: &Ctx, names: &[String], how: &How) -> Result<Done, Fault> {
         let before = self.installed(ctx, how.root.as_deref())?;
         let answer = match self {
             Manager::Apt => apt::remove(ctx, "remove", names),
             Manager::Dnf => dnf::remove(ctx, names, how),
-            Manager::Zypper => zypper::remove(ctx, names, how),
-            Manager::Apk => apk::remove(ctx, names),
+            Manager::Zypper => zypper::remove(ctx, names, how).map(|()| Default::default()),
+            Manager::Apk => apk::remove(ctx, names, how),
         }?;
         let errors = if answer.is_success() { Vec::new() } else { vec![answer.complaint().to_owned()] };
         Ok(Done { changes: before.changes_to(&self.installed(ctx, how.root.as_deref())?), errors })
@@ -136,46 +147,17 @@ impl Manager {
     pub fn compare(self, ctx: &Ctx, a: &str, b: &str) -> Result<Option<Ordering>, Fault> {
         match self {
             Manager::Apt => apt::compare(ctx, a, b),
-            Manager::Dnf | Manager::Zypper => Ok(Some(dnf::compare(a, b))),
+            Manager::Dnf | Manager::Zypper => Ok(Some(rpm::compare(a, b))),
             Manager::Apk => apk::compare(ctx, a, b),
         }
     }
 
     /// The package that a file belongs to; empty: none.
-    pub fn owner(self, ctx: &Ctx, path: &str) -> Result<String, Fault> {
+    pub fn owner(self, ctx: &Ctx, path: &str, root: Option<&str>) -> Result<String, Fault> {
         match self {
             Manager::Apt => apt::owner(ctx, path),
-            Manager::Dnf | Manager::Zypper => dnf::owner(ctx, path),
+            Manager::Dnf | Manager::Zypper => rpm::owner(ctx, path, root),
             Manager::Apk => apk::owner(ctx, path),
-        }
-    }
-
-    /// The files of a package.
-    pub fn files(self, ctx: &Ctx, name: &str) -> Result<Vec<String>, Fault> {
-        match self {
-            Manager::Apt => apt::files(ctx, name),
-            Manager::Dnf | Manager::Zypper => dnf::files(ctx, name),
-            Manager::Apk => apk::files(ctx, name),
-        }
-    }
-
-    /// The packages that are held.
-    pub fn held(self, ctx: &Ctx) -> Result<Vec<String>, Fault> {
-        match self {
-            Manager::Apt => Ok(apt::selections(ctx, None)?.remove("hold").unwrap_or_default()),
-            Manager::Dnf => dnf::held(ctx),
-            Manager::Zypper => zypper::held(ctx),
-            Manager::Apk => Err(Fault::execution("pkg.hold: apk holds no packages")),
-        }
-    }
-
-    /// Holds a package or lets it go.
-    pub fn hold(self, ctx: &Ctx, name: &str, hold: bool) -> Result<(), Fault> {
-        match self {
-            Manager::Apt => apt::select(ctx, name, if hold { "hold" } else { "install" }),
-            Manager::Dnf => dnf::hold(ctx, name, hold),
-            Manager::Zypper => zypper::hold(ctx, name, hold),
-            Manager::Apk => Err(Fault::execution("pkg.hold: apk holds no packages")),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is installed and what could be.
 
 use super::manager::{How, Manager};
-use super::{Packages, apt, debian};
+use super::{Packages, apk, apt, debian, dnf, rpm, zypper};
 use crate::exec::modules::Run;
 use crate::exec::target::fnmatch::fnmatch;
 use crate::exec::{Ctx, Fault, Reply};
@@ -46,7 +46,9 @@ record! {
         removed: Value = false,
         /// List those that are to be purged.
         purge_desired: Value = false,
-        /// `root`: another root, for dnf and zypper. Others are taken and not used.
+        /// `attr`: show these of each version, a list or text with commas: `epoch`, `version`, `release`, `arch`,
+        /// `install_date`, `install_date_time_t` or `all`, with rpm; `root`: another root, `includes`: a list of what is
+        /// shown beside packages, `product`, `pattern` or `patch`, for zypper. Others are taken and not used.
         kwargs: Keywords,
     }
 }
@@ -55,10 +57,18 @@ impl Run for ListPkgs {
     fn run(self, ctx: &Ctx) -> Reply {
         let manager = Manager::of(ctx)?;
         let root = self.kwargs.0.str_at("root");
+        let asked = dnf::split(self.kwargs.0.at("attr").filter(|attr| attr.truthy()));
+        let is_rpm = matches!(manager, Manager::Dnf | Manager::Zypper);
+        if is_rpm && !asked.is_empty() && !is_true(&self.removed) && !is_true(&self.purge_desired) {
+            let mut shown = rpm::attributes(ctx, root, &asked)?;
+            shown.retain(|name, _| manager == Manager::Dnf || !name.as_text().starts_with("gpg-pubkey"));
+            return Ok(shown.into());
+        }
         let packages = match manager {
             Manager::Apt if is_true(&self.removed) => apt::known(ctx)?.removed,
             Manager::Apt if is_true(&self.purge_desired) => apt::known(ctx)?.purge_desired,
             _ if is_true(&self.removed) || is_true(&self.purge_desired) => Packages::default(),
+            Manager::Zypper => zypper::installed(ctx, root, &dnf::split(self.kwargs.0.at("includes")))?,
             manager => manager.installed(ctx, root)?,
         };
         Ok(if is_true(&self.versions_as_list) { packages.shown_as_lists() } else { packages.shown() }.into())
@@ -114,7 +124,8 @@ record! {
         /// The packages.
         names: Rest,
         /// `refresh` (True): read the lists anew first; `cache_valid_time`: not if they are younger than these seconds;
-        /// `show_installed`: also show what is installed; `fromrepo`: where to look.
+        /// `show_installed`: also show what is installed; `fromrepo`: where to look; `enablerepo`, `disablerepo`,
+        /// `disableexcludes`, `branch`, `setopt` of dnf; `root` of zypper.
         kwargs: Keywords,
     }
 }
@@ -122,20 +133,22 @@ record! {
 impl Run for LatestVersion {
     fn run(self, ctx: &Ctx) -> Reply {
         let keywords = &self.kwargs;
-        if keywords.0.contains("repo") {
-            return Err(Fault::invocation("The 'repo' argument is invalid, use 'fromrepo' instead"));
+        let manager = Manager::of(ctx)?;
+        let mut how = super::change::how(&keywords.0);
+        match keywords.0.str_at("repo") {
+            Some(_) if manager == Manager::Apt => {
+                return Err(Fault::invocation("The 'repo' argument is invalid, use 'fromrepo' instead"));
+            }
+            repo => how.fromrepo = how.fromrepo.or(repo.map(str::to_owned)),
         }
         let names = names(&self.names);
         if names.is_empty() {
-            return Ok("".into());
+            return Ok(if manager == Manager::Zypper { Map::new().into() } else { Value::from("") }.into());
         }
-        let manager = Manager::of(ctx)?;
         if is_on(keywords, "refresh", true) {
-            super::change::refresh_unless_fresh(ctx, manager, keywords.0.at("cache_valid_time"))?;
+            super::change::refresh_unless_fresh(ctx, manager, &how)?;
         }
-        let how = How { fromrepo: keywords.0.str_at("fromrepo").map(str::to_owned), ..How::default() };
-        let newest = latest(ctx, manager, &names, is_on(keywords, "show_installed", false), &how)?;
-        Ok(one_or_all(newest).into())
+        Ok(one_or_all(latest(ctx, manager, &names, is_on(keywords, "show_installed", false), &how)?).into())
     }
 }
 
@@ -147,8 +160,14 @@ pub(super) fn latest(
     show_installed: bool,
     how: &How,
 ) -> Result<Map, Fault> {
-    let installed = manager.installed(ctx, how.root.as_deref())?;
-    let candidates = manager.candidates(ctx, names, how)?;
+    match manager {
+        Manager::Apt => {}
+        Manager::Dnf => return dnf::latest(ctx, names, how),
+        Manager::Zypper => return zypper::latest(ctx, names, how),
+        Manager::Apk => return apk::latest(ctx, names),
+    }
+    let installed = apt::installed(ctx)?;
+    let candidates = apt::candidates(ctx, names, how.fromrepo.as_deref())?;
     let mut shown = Map::new();
     for name in names {
         let candidate = candidates.str_at(name).unwrap_or_default();
@@ -171,6 +190,7 @@ record! {
     pub struct UpgradeAvailable {
         /// The package.
         name: String,
+        /// `refresh` (True) and what `pkg.latest_version` takes.
         kwargs: Keywords,
     }
 }
@@ -178,8 +198,11 @@ record! {
 impl Run for UpgradeAvailable {
     fn run(self, ctx: &Ctx) -> Reply {
         let manager = Manager::of(ctx)?;
-        super::change::refresh_unless_fresh(ctx, manager, None)?;
-        let newest = latest(ctx, manager, std::slice::from_ref(&self.name), false, &How::default())?;
+        let how = super::change::how(&self.kwargs.0);
+        if is_on(&self.kwargs, "refresh", true) {
+            super::change::refresh_unless_fresh(ctx, manager, &how)?;
+        }
+        let newest = latest(ctx, manager, std::slice::from_ref(&self.name), false, &how)?;
         Ok(newest.str_at(&self.name).is_some_and(|version| !version.is_empty()).into())
     }
 }
@@ -193,7 +216,8 @@ record! {
         refresh: Value = true,
         /// Also what needs other packages, with apt.
         dist_upgrade: bool = true,
-        /// `cache_valid_time`: do not read lists that are younger than these seconds; `fromrepo`: where to look.
+        /// `cache_valid_time`: do not read lists that are younger than these seconds, with apt; `fromrepo`: where to look;
+        /// `enablerepo`, `disablerepo`, `disableexcludes`, `branch`, `setopt` of dnf; `root` of zypper.
         kwargs: Keywords,
     }
 }
@@ -201,11 +225,11 @@ record! {
 impl Run for ListUpgrades {
     fn run(self, ctx: &Ctx) -> Reply {
         let manager = Manager::of(ctx)?;
+        let how = How { dist_upgrade: self.dist_upgrade, ..super::change::how(&self.kwargs.0) };
         if is_true(&self.refresh) {
-            super::change::refresh_unless_fresh(ctx, manager, self.kwargs.0.at("cache_valid_time"))?;
+            super::change::refresh_unless_fresh(ctx, manager, &how)?;
         }
-        let fromrepo = self.kwargs.0.str_at("fromrepo").map(str::to_owned);
-        Ok(manager.upgrades(ctx, &How { fromrepo, dist_upgrade: self.dist_upgrade, ..How::default() })?.into())
+        Ok(manager.upgrades(ctx, &how)?.into())
     }
 }
 
@@ -253,54 +277,60 @@ record! {
 impl Run for Owner {
     fn run(self, ctx: &Ctx) -> Reply {
         let paths = names(&self.paths);
-        if paths.is_empty() {
-            return Ok("".into());
-        }
         let manager = Manager::of(ctx)?;
+        if paths.is_empty() {
+            return Ok(if manager == Manager::Apk { "You must provide a path" } else { "" }.into());
+        }
         let mut shown = Map::new();
         for path in paths {
-            let owner = manager.owner(ctx, &path)?;
+            let owner = manager.owner(ctx, &path, self.kwargs.0.str_at("root"))?;
             shown.insert(path, owner);
         }
         Ok(one_or_all(shown).into())
     }
 }
 
-/// The packages that a call names, else all.
-fn listed(ctx: &Ctx, manager: Manager, names: &[String]) -> Result<Vec<String>, Fault> {
-    super::check_names(names)?;
-    if !names.is_empty() {
-        return Ok(names.to_vec());
-    }
-    Ok(manager.installed(ctx, None)?.0.into_keys().collect())
-}
-
 record! {
-    /// Lists the files of packages, or of all.
+    /// Lists the files of packages, or of all; of apk by package.
     ///
     ///   salt '*' pkg.file_list hostname
     ///   salt '*' pkg.file_list hostname mount
     pub struct FileList {
         /// The packages.
         packages: Rest,
+        /// `root`: another root, for dnf and zypper.
         kwargs: Keywords,
     }
 }
 
 impl Run for FileList {
     fn run(self, ctx: &Ctx) -> Reply {
-        let manager = Manager::of(ctx)?;
-        if manager == Manager::Apt
-            && let Some(complaint) = debian::unknown(ctx, &names(&self.packages))?
-        {
+        let names = names(&self.packages);
+        super::check_names(&names)?;
+        match Manager::of(ctx)? {
+            Manager::Apt => {}
+            Manager::Dnf | Manager::Zypper => {
+                return Ok(rpm::file_list(ctx, &names, self.kwargs.0.str_at("root"))?.into());
+            }
+            Manager::Apk => return apk::file_dict(ctx, &names),
+        }
+        if let Some(complaint) = debian::unknown(ctx, &names)? {
             return Ok(complaint.into());
         }
         let mut files = std::collections::BTreeSet::new();
-        for name in listed(ctx, manager, &names(&self.packages))? {
-            files.extend(manager.files(ctx, &name)?);
+        for name in listed(ctx, names)? {
+            files.extend(apt::files(ctx, &name)?);
         }
         let errors = Value::List(Vec::new());
         Ok(Map::from_iter([("errors", errors), ("files", Value::list(files))]).into())
+    }
+}
+
+/// The packages that a call names, else all.
+fn listed(ctx: &Ctx, names: Vec<String>) -> Result<Vec<String>, Fault> {
+    match names.is_empty() {
+        false => Ok(names),
+        true => Ok(apt::installed(ctx)?.0.into_keys().collect()),
     }
 }
 
@@ -312,21 +342,28 @@ record! {
     pub struct FileDict {
         /// The packages.
         packages: Rest,
+        /// `root`: another root, for dnf and zypper.
         kwargs: Keywords,
     }
 }
 
 impl Run for FileDict {
     fn run(self, ctx: &Ctx) -> Reply {
-        let manager = Manager::of(ctx)?;
-        if manager == Manager::Apt
-            && let Some(complaint) = debian::unknown(ctx, &names(&self.packages))?
-        {
+        let names = names(&self.packages);
+        super::check_names(&names)?;
+        match Manager::of(ctx)? {
+            Manager::Apt => {}
+            Manager::Dnf | Manager::Zypper => {
+                return Ok(rpm::file_dict(ctx, &names, self.kwargs.0.str_at("root"))?.into());
+            }
+            Manager::Apk => return apk::file_dict(ctx, &names),
+        }
+        if let Some(complaint) = debian::unknown(ctx, &names)? {
             return Ok(complaint.into());
         }
         let mut packages = Map::new();
-        for name in listed(ctx, manager, &names(&self.packages))? {
-            let files = Value::list(manager.files(ctx, &name)?);
+        for name in listed(ctx, names)? {
+            let files = Value::list(apt::files(ctx, &name)?);
             packages.insert(name, files);
         }
         let errors = Value::List(Vec::new());
@@ -339,18 +376,48 @@ record! {
     ///
     ///   salt '*' pkg.list_repo_pkgs
     ///   salt '*' pkg.list_repo_pkgs foo bar baz
+    ///   salt '*' pkg.list_repo_pkgs 'samba4*' fromrepo=base,updates byrepo=True
     pub struct ListRepoPkgs {
-        /// The packages.
+        /// The packages, or shell patterns with dnf and zypper.
         args: Rest,
+        /// `fromrepo`, `byrepo` (list them by repository) of dnf and zypper; `enablerepo`, `disablerepo`, `cacheonly` of
+        /// dnf; `root` of zypper.
         kwargs: Keywords,
     }
 }
 
 impl Run for ListRepoPkgs {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "list_repo_pkgs")?;
-        let found = apt::offered(ctx, &names(&self.args))?;
-        Ok(found.into_iter().map(|(name, versions)| (name, Value::list(versions))).collect::<Map>().into())
+        let those = [Manager::Apt, Manager::Dnf, Manager::Zypper];
+        let manager = Manager::expect(ctx, "list_repo_pkgs", &those)?;
+        let names = names(&self.args);
+        if manager == Manager::Apt {
+            let found = apt::offered(ctx, &names)?;
+            return Ok(found.into_iter().map(|(name, versions)| (name, Value::list(versions))).collect::<Map>().into());
+        }
+        let how = super::change::how(&self.kwargs.0);
+        let offers = match manager {
+            Manager::Zypper => zypper::offers(ctx, &names, &how)?,
+            _ => dnf::offers(ctx, &names, &how)?,
+        };
+        let by_name = |packages: &Map| -> std::collections::BTreeSet<String> {
+            packages.keys().map(Value::to_text).collect()
+        };
+        if is_on(&self.kwargs, "byrepo", false) {
+            let sorted = |packages: &Value| -> Map {
+                let packages = Map::from_iter([("one", packages.clone())]);
+                let names = packages.at("one").and_then(Value::as_map).map(by_name).unwrap_or_default();
+                names.into_iter().map(|name| { let versions = dnf::versions_of(&packages, &name); (name, Value::list(versions)) }).collect()
+            };
+            return Ok(offers.iter().map(|(repo, packages)| (repo.clone(), sorted(packages))).collect::<Map>().into());
+        }
+        let names: std::collections::BTreeSet<String> =
+            offers.values().filter_map(Value::as_map).flat_map(by_name).collect();
+        let versions = names.into_iter().map(|name| {
+            let versions = Value::list(dnf::versions_of(&offers, &name));
+            (name, versions)
+        });
+        Ok(versions.collect::<Map>().into())
     }
 }
 
@@ -369,7 +436,7 @@ record! {
 
 impl Run for ShowPackages {
     fn run(self, ctx: &Ctx) -> Reply {
-        Manager::expect_apt(ctx, "show")?;
+        Manager::expect(ctx, "show", &[Manager::Apt])?;
         debian::show(ctx, &names(&self.names), &self.kwargs.0)
     }
 }
@@ -381,7 +448,8 @@ record! {
     pub struct InfoInstalled {
         /// The packages; without any all.
         names: Rest,
-        /// `failhard` (True): fail where one is not installed.
+        /// `failhard` (True): fail where one is not installed, with apt; `attr` (text with commas): show these alone,
+        /// `all_versions`: list all versions of each, `root`: another root, for dnf and zypper.
         kwargs: Keywords,
     }
 }
@@ -392,8 +460,13 @@ impl Run for InfoInstalled {
         super::check_names(&names)?;
         match Manager::of(ctx)? {
             Manager::Apt => debian::info(ctx, &names, is_on(&self.kwargs, "failhard", true)),
-            Manager::Dnf | Manager::Zypper => super::dnf::info(ctx, &names),
-            Manager::Apk => Err(Fault::execution("pkg.info_installed: this version does not have it for apk")),
+            Manager::Dnf | Manager::Zypper => {
+                let more = &self.kwargs.0;
+                let which = if is_on(&self.kwargs, "all_versions", false) { rpm::Which::All } else { rpm::Which::Newest };
+                let asked = dnf::split(more.at("attr").filter(|attr| attr.truthy()));
+                Ok(rpm::info(ctx, &names, &asked, which, more.str_at("root"))?.into())
+            }
+            Manager::Apk => Err(Fault::execution("'pkg.info_installed' is not available with apk")),
         }
     }
 }
@@ -412,7 +485,7 @@ impl Run for NormalizeName {
     fn run(self, ctx: &Ctx) -> Reply {
         Ok(match Manager::of(ctx)? {
             Manager::Apt => apt::normalized(ctx, &self.name),
-            Manager::Dnf | Manager::Zypper => super::dnf::normalized(ctx, &self.name),
+            Manager::Dnf | Manager::Zypper => rpm::normalized(ctx, &self.name),
             Manager::Apk => self.name,
         }
         .into())
@@ -431,11 +504,14 @@ record! {
 
 impl Run for ParseArch {
     fn run(self, ctx: &Ctx) -> Reply {
-        let sign = if Manager::of(ctx)? == Manager::Apt { ':' } else { '.' };
-        let (name, arch) = match self.name.rsplit_once(sign) {
-            Some((name, arch)) => (name, Value::from(arch)),
-            None => (self.name.as_str(), Value::Null),
+        let (name, arch) = match Manager::of(ctx)? {
+            Manager::Apt => match self.name.rsplit_once(':') {
+                Some((name, arch)) => (name, Some(arch)),
+                None => (self.name.as_str(), None),
+            },
+            _ => rpm::split_arch(&self.name),
         };
+        let arch = Value::from(arch);
         Ok(Map::from_iter([("name", name.into()), ("arch", arch)]).into())
     }
 }

@@ -1,0 +1,174 @@
+//! Files that say where packages come from, `NAME.repo`, of dnf and of zypper: sections with settings, as Python's
+//! configparser reads them.
+
+use crate::exec::host::Host;
+use crate::exec::{Ctx, Fault, text_file};
+use crate::wire::value::{Map, Value};
+use std::path::Path;
+
+/// A `.repo` file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RepoFile {
+    /// The comments before the first section, with their signs.
+    pub header: String,
+    pub repos: Vec<Repo>,
+}
+
+/// A section: where packages come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Repo {
+    pub id: String,
+    /// Texts when it comes from a file; what a caller gave before it goes into one.
+    pub settings: Map,
+    /// What stands behind the signs of the comments in the section.
+    pub comments: Vec<String>,
+}
+
+/// What becomes of what is said twice in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Twice {
+    /// An error.
+    Refused,
+    /// The last one counts.
+    LastCounts,
+}
+
+impl RepoFile {
+    /// Reads the text of a file; the error says what is wrong with it, without its path.
+    pub fn parse(text: &str, twice: Twice) -> Result<RepoFile, String> {
+        let mut file = RepoFile::default();
+        let mut setting: Option<(String, usize)> = None;
+        for (number, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line)) {
+            let bare = line.trim();
+            let indent = line.len() - line.trim_start().len();
+            if let Some(comment) = bare.strip_prefix('#') {
+                match file.repos.last_mut() {
+                    Some(repo) => repo.comments.push(comment.trim_start().to_owned()),
+                    None => file.header.push_str(&format!("{bare}\n")),
+                }
+                continue;
+            }
+            if bare.starts_with(';') || bare.is_empty() {
+                continue;
+            }
+            if let (Some((key, own)), Some(repo)) = (&setting, file.repos.last_mut())
+                && indent > *own
+            {
+                let value = repo.settings.str_at(key).unwrap_or_default();
+                let value = format!("{value}\n{bare}");
+                repo.settings.insert(key.as_str(), value);
+                continue;
+            }
+            if let Some(id) = bare.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(id, _)| id) {
+                setting = None;
+                match file.repos.iter().position(|repo| repo.id == id) {
+                    Some(_) if twice == Twice::Refused => {
+                        return Err(format!("line {number}: section '{id}' already exists"));
+                    }
+                    // What follows goes on with it.
+                    Some(at) => {
+                        let repo = file.repos.remove(at);
+                        file.repos.push(repo);
+                    }
+                    None => file.repos.push(Repo { id: id.to_owned(), ..Repo::default() }),
+                }
+                continue;
+            }
+            let Some(repo) = file.repos.last_mut() else {
+                return Err(format!("line {number}: '{bare}' stands before the first section"));
+            };
+            let Some(at) = bare.find(['=', ':']) else {
+                return Err(format!("line {number}: '{bare}' is neither a section nor a setting"));
+            };
+            let key = bare[..at].trim().to_lowercase();
+            if repo.settings.contains(&key) && twice == Twice::Refused {
+                return Err(format!("line {number}: '{key}' is set twice in section '{}'", repo.id));
+            }
+            repo.settings.insert(key.as_str(), bare[at + 1..].trim());
+            setting = Some((key, indent));
+        }
+        Ok(file)
+    }
+
+    pub fn read(ctx: &Ctx, path: &str, twice: Twice) -> Result<RepoFile, Fault> {
+        RepoFile::parse(&text_file::read(ctx.host, path)?, twice)
+            .map_err(|problem| Fault::execution(format!("{path}, {problem}")))
+    }
+
+    pub fn repo(&self, id: &str) -> Option<&Repo> {
+        self.repos.iter().find(|repo| repo.id == id)
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = self.header.clone();
+        for repo in &self.repos {
+            text.push_str(&format!("[{}]\n", repo.id));
+            for (key, value) in repo.settings.iter() {
+                let value = match value {
+                    Value::Bool(on) => i64::from(*on).to_string(),
+                    // Lines that go on are indented.
+                    value => value.to_text().replace('\n', "\n "),
+                };
+                text.push_str(&format!("{}={value}\n", key.to_text()));
+            }
+            text.push_str(&comment_lines(&repo.comments));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl Repo {
+    /// What `pkg.get_repo` shows.
+    pub fn shown(&self) -> Map {
+        let mut shown = self.settings.clone();
+        if !self.comments.is_empty() {
+            shown.insert("comments", Value::list(self.comments.iter().map(String::as_str)));
+        }
+        shown
+    }
+}
+
+/// Comments with their signs, each on a line of its own.
+pub fn comment_lines(comments: &[String]) -> String {
+    comments.iter().map(|comment| format!("# {}\n", comment.trim_start_matches('#').trim_start())).collect()
+}
+
+/// The paths of the files in a folder, in order; none where there is no folder.
+pub fn files_in(host: &dyn Host, folder: &str) -> Vec<String> {
+    let mut names = host.list(Path::new(folder)).unwrap_or_default();
+    names.retain(|name| name.ends_with(".repo"));
+    names.sort_unstable();
+    names.into_iter().map(|name| format!("{}/{name}", folder.trim_end_matches('/'))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_settings_and_comments_are_read_and_written() {
+        let text = "# by hand\n[a]\nName = A: words\nbaseurl=http://x/\n  http://y/\n# why\n\n[b]\nenabled: 0\n; not\n";
+        let file = RepoFile::parse(text, Twice::Refused).unwrap();
+        assert_eq!(file.header, "# by hand\n");
+        let a = file.repo("a").unwrap();
+        assert_eq!(a.settings.str_at("name"), Some("A: words"));
+        assert_eq!(a.settings.str_at("baseurl"), Some("http://x/\nhttp://y/"));
+        assert_eq!(a.shown().at("comments"), Some(&Value::list(["why"])));
+        assert_eq!(
+            file.text(),
+            "# by hand\n[a]\nname=A: words\nbaseurl=http://x/\n http://y/\n# why\n\n[b]\nenabled=0\n\n"
+        );
+    }
+
+    #[test]
+    fn what_is_said_twice_or_nowhere_is_refused() {
+        let twice = "[a]\nx=1\nx=2\n[a]\ny=1\n";
+        assert!(RepoFile::parse(twice, Twice::Refused).unwrap_err().contains("line 3"));
+        let lenient = RepoFile::parse(twice, Twice::LastCounts).unwrap();
+        assert_eq!(lenient.repo("a").unwrap().settings.to_owned(), Map::from_iter([("x", "2"), ("y", "1")]));
+        for wrong in ["x=1\n", "[a]\nwords\n"] {
+            assert!(RepoFile::parse(wrong, Twice::LastCounts).unwrap_err().contains("line"), "{wrong}");
+        }
+    }
+}
