@@ -17,6 +17,7 @@ mod suse;
 mod zypper;
 
 pub use debian::described as described_source;
+pub use repo_file::comment_lines;
 
 use super::{Module, function};
 use crate::exec::{Ctx, Fault};
@@ -88,6 +89,11 @@ pub const MODULE: Module = Module {
         function::<debian::Which>("which"),
     ],
 };
+
+/// The host's tool for packages: `apt`, `dnf`, `zypper` or `apk`; nothing where it has none.
+pub fn tool(ctx: &Ctx) -> Option<&'static str> {
+    manager::Manager::of(ctx).ok().map(manager::Manager::name)
+}
 
 /// The versions of a package that are installed, several where the distribution allows that.
 type Versions = Vec<String>;

@@ -2,10 +2,11 @@
 
 mod aggregate;
 mod downloaded;
-mod elsewhere;
+mod group;
 mod held;
 mod installed;
 mod latest;
+mod patch;
 mod removed;
 mod uptodate;
 mod version;
@@ -22,13 +23,13 @@ pub const HOOKS: Hooks = Hooks { module: "pkg", aggregate: Some(aggregate::aggre
 
 const FUNCTIONS: &[Function] = &[
     state::<downloaded::Downloaded>("downloaded"),
-    state::<elsewhere::GroupInstalled>("group_installed"),
+    state::<group::GroupInstalled>("group_installed"),
     state::<held::Held>("held"),
     state::<installed::Installed>("installed"),
     state::<latest::Latest>("latest"),
     state::<watch::Watched>("mod_watch"),
-    state::<elsewhere::PatchDownloaded>("patch_downloaded"),
-    state::<elsewhere::PatchInstalled>("patch_installed"),
+    state::<patch::PatchDownloaded>("patch_downloaded"),
+    state::<patch::PatchInstalled>("patch_installed"),
     state::<removed::Purged>("purged"),
     state::<removed::Removed>("removed"),
     state::<held::Unheld>("unheld"),

@@ -1,7 +1,9 @@
-//! `pkgrepo.*`: where packages come from.
+//! `pkgrepo.*`: where packages come from. What is said here is of apt's sources, which are lines.
+
+mod named;
 
 use super::{Function, Look, Module, Outcome, Plan, State, already, failed, from_to, single, state};
-use crate::exec::modules::pkg::described_source;
+use crate::exec::modules::pkg::{described_source, tool};
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords};
@@ -26,16 +28,17 @@ record! {
     ///       - file: /etc/apt/sources.list.d/e.list
     ///       - key_url: https://deb.example.org/key.asc
     pub struct Managed {
-        /// The source, as it stands in sources.list.
+        /// The source, as it stands in sources.list; with dnf and zypper its name.
         name: String,
         /// `OWNER/NAME` of a source on Launchpad, on Ubuntu.
         ppa: Option<String> = (),
-        /// A source on Copr: refused, this version has none.
+        /// `OWNER/PROJECT` of a source on Copr, with dnf.
         copr: Option<String> = (),
         /// Whether keys go to apt-key, where there is one.
         aptkey: bool = true,
         /// `file`, `comps`, `architectures`, `enabled` or `disabled`, `comments`, `trusted`, `clean_file`; `key_url`,
-        /// `key_text`, or `keyid` with `keyserver`; `refresh`.
+        /// `key_text`, or `keyid` with `keyserver`; `refresh`. With dnf and zypper `humanname`, `baseurl`, `mirrorlist`,
+        /// `gpgcheck`, `gpgkey`, `priority`, `comments` and what `pkg.mod_repo` takes besides.
         kwargs: Keywords,
     }
 }
@@ -47,17 +50,14 @@ impl State for Managed {
         if let Some(wrong) = self.wrong(ctx) {
             return Ok(failed(wrong));
         }
+        if named::has_names(ctx) {
+            return named::managed(self, ctx);
+        }
         let more = &mut self.kwargs.0;
-        let enabled = more.remove("enabled");
-        let disabled = more.remove("disabled");
         more.remove("allow_insecure_key");
-        let is_disabled = match (enabled, disabled) {
-            (Some(enabled), Some(disabled)) if !enabled.is_null() && !disabled.is_null() => {
-                return Ok(failed("Only one of enabled/disabled is allowed"));
-            }
-            (Some(enabled), _) if !enabled.is_null() => !is_on(&enabled),
-            (_, Some(disabled)) => is_on(&disabled),
-            _ => false,
+        let is_disabled = match disabled(more) {
+            Ok(is_disabled) => is_disabled,
+            Err(wrong) => return Ok(failed(wrong)),
         };
         more.insert("disabled", is_disabled);
         let repo = self.ppa.as_ref().map_or_else(|| name.clone(), |ppa| format!("ppa:{ppa}"));
@@ -84,6 +84,18 @@ impl State for Managed {
 /// What is compared of a source.
 const DESCRIBED: [&str; 10] =
     ["architectures", "comps", "disabled", "dist", "line", "signedby", "suites", "type", "types", "uri"];
+
+/// Whether a source is to be off, as `enabled` or `disabled` says, which are taken out.
+fn disabled(more: &mut Map) -> Result<bool, &'static str> {
+    match (more.remove("enabled"), more.remove("disabled")) {
+        (Some(enabled), Some(disabled)) if !enabled.is_null() && !disabled.is_null() => {
+            Err("Only one of enabled/disabled is allowed")
+        }
+        (Some(enabled), _) if !enabled.is_null() => Ok(!is_on(&enabled)),
+        (_, Some(disabled)) => Ok(is_on(&disabled)),
+        _ => Ok(false),
+    }
+}
 
 fn is_on(value: &Value) -> bool {
     match value {
@@ -137,7 +149,8 @@ impl Managed {
     fn wrong(&self, ctx: &Ctx) -> Option<String> {
         let has = |name: &str| self.kwargs.0.contains(name);
         let by_id = has("keyid") || has("keyserver");
-        if ctx.grains.str_at("os_family").is_some_and(|family| family != "Debian") || self.copr.is_some() {
+        let is_copr = self.copr.is_some() && tool(ctx) != Some("dnf");
+        if is_copr || tool(ctx) == Some("apk") || tool(ctx).is_none() {
             return Some("Repo management not implemented on this platform".to_owned());
         }
         let both = |one: &str, other: &str| Some(format!("You may not use both {one} and \"{other}\" argument."));
@@ -201,9 +214,9 @@ record! {
     ///     pkgrepo.absent:
     ///       - name: deb https://deb.example.org/debian stable main
     pub struct Absent {
-        /// The source, as it stands in sources.list.
+        /// The source, as it stands in sources.list; with dnf and zypper its name.
         name: String,
-        /// `ppa`, in place of the name, on Ubuntu; `keyid`: remove this key too.
+        /// `ppa`, in place of the name, on Ubuntu, `copr` with dnf; `keyid`: remove this key too, with apt.
         kwargs: Keywords,
     }
 }
@@ -211,6 +224,9 @@ record! {
 impl State for Absent {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let ctx = look.ctx;
+        if named::has_names(ctx) {
+            return named::absent(self, ctx);
+        }
         let name = match self.kwargs.0.str_at("ppa") {
             Some(ppa) if ppa.starts_with("ppa:") => ppa.to_owned(),
             Some(ppa) => format!("ppa:{ppa}"),

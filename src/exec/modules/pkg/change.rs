@@ -214,6 +214,9 @@ impl Run for Upgrade {
             Targets::Named(named) => named.into_iter().map(|(name, _)| name).collect(),
             _ => Vec::new(),
         };
+        if manager == Manager::Zypper && how.more.at("dryrun").is_some_and(is_true) {
+            return Ok(super::zypper::rehearse(ctx, &names, &how)?.into());
+        }
         let done = manager.upgrade(ctx, &names, &how)?;
         if manager == Manager::Apk {
             let (result, comment) = (done.errors.is_empty(), done.errors.join("\n"));

@@ -53,7 +53,8 @@ pub fn installed(ctx: &Ctx, root: Option<&str>, kinds: &[String]) -> Result<Pack
             "product" => {
                 for product in search::products(ctx, search::Products::Installed, root)? {
                     let text = |key: &str| product.at(key).map(Value::to_text).unwrap_or_default();
-                    packages.add(&format!("product:{}", text("name")), &format!("{}-{}", text("version"), text("release")));
+                    let version = format!("{}:{}-{}", text("epoch"), text("version"), text("release"));
+                    packages.add(&format!("product:{}", text("name")), version.trim_start_matches(':'));
                 }
                 continue;
             }
@@ -133,7 +134,8 @@ pub fn install(ctx: &Ctx, targets: &Targets, how: &How) -> Result<Done, Fault> {
     let root = how.root.as_deref();
     let is_on = |name: &str| how.more.at(name).is_some_and(is_true);
     let words = words(ctx, targets, how)?;
-    let kinds = kinds(&words);
+    // The kinds that a caller names: what comes of patches is told by their packages.
+    let kinds = if matches!(targets, Targets::Advisories(_)) { Vec::new() } else { kinds(&words) };
     let before = installed(ctx, root, &kinds)?;
     let kept = if how.downloadonly { fetched::downloaded(ctx, root)? } else { Map::new() };
     let mut options: Vec<&str> = vec!["install", "--auto-agree-with-licenses"];
@@ -206,8 +208,30 @@ fn newest_like(ctx: &Ctx, name: &str, pattern: &str, root: Option<&str>) -> Resu
 }
 
 pub fn upgrade(ctx: &Ctx, names: &[String], how: &How) -> Result<Done, Fault> {
-    check_names(names)?;
     let root = how.root.as_deref();
+    let before = installed(ctx, root, &[])?;
+    let answer = Zypper::at(root).answer(ctx, upgrade_words(names, how)?)?;
+    let errors = match call::is_success(answer.retcode) {
+        true => Vec::new(),
+        false => vec![answer.complaint().to_owned()],
+    };
+    Ok(Done { changes: before.changes_to(&installed(ctx, root, &[])?), errors })
+}
+
+/// What zypper says that an upgrade would do.
+pub fn rehearse(ctx: &Ctx, names: &[String], how: &How) -> Result<String, Fault> {
+    let mut words = upgrade_words(names, how)?;
+    words.push("--dry-run".to_owned());
+    let answer = Zypper::at(how.root.as_deref()).answer(ctx, words)?;
+    let told = format!("{}\n{}", answer.stdout, answer.stderr).trim().to_owned();
+    match call::is_success(answer.retcode) {
+        true => Ok(told),
+        false => Err(Fault::execution(format!("Problem encountered upgrading packages: {told}"))),
+    }
+}
+
+fn upgrade_words(names: &[String], how: &How) -> Result<Vec<String>, Fault> {
+    check_names(names)?;
     let is_on = |name: &str| how.more.at(name).is_some_and(is_true);
     let mut words: Vec<String> = Vec::new();
     if how.skip_verify {
@@ -215,9 +239,6 @@ pub fn upgrade(ctx: &Ctx, names: &[String], how: &How) -> Result<Done, Fault> {
     }
     words.push(if how.dist_upgrade { "dist-upgrade" } else { "update" }.to_owned());
     words.push("--auto-agree-with-licenses".to_owned());
-    if is_on("dryrun") {
-        words.push("--dry-run".to_owned());
-    }
     for repo in super::dnf::split(how.more.at("fromrepo").filter(|value| value.truthy())) {
         words.extend([if how.dist_upgrade { "--from" } else { "--repo" }.to_owned(), repo]);
     }
@@ -227,13 +248,7 @@ pub fn upgrade(ctx: &Ctx, names: &[String], how: &How) -> Result<Done, Fault> {
     } else {
         words.extend(names.iter().cloned());
     }
-    let before = installed(ctx, root, &[])?;
-    let answer = Zypper::at(root).answer(ctx, words)?;
-    let errors = match call::is_success(answer.retcode) {
-        true => Vec::new(),
-        false => vec![answer.complaint().to_owned()],
-    };
-    Ok(Done { changes: before.changes_to(&installed(ctx, root, &[])?), errors })
+    Ok(words)
 }
 
 /// Removes packages: names, or names with a version. What is a temporary fix is removed with what it came with.

@@ -55,10 +55,13 @@ pub fn verify(
         let why = if told.stderr.is_empty() { String::new() } else { format!(": {}", told.stderr) };
         return Err(Fault::execution(format!("Failed to verify package(s){why}")));
     }
+    if let Some(missing) = told.stdout.lines().find(|line| line.ends_with("is not installed")) {
+        return Err(Fault::execution(format!("Failed to verify package(s): {missing}")));
+    }
     let mut shown = Map::new();
     for line in told.stdout.lines() {
         let Some(Line { marks, kind, path }) = self::line(line) else {
-            // A package that is not installed, or one without what it requires: no file to name.
+            // A package without what it requires: no file to name.
             log::warn!("rpm --verify: {line}");
             continue;
         };
