@@ -86,7 +86,12 @@ impl Fake {
 
     /// What a command gives each time it is run with exactly these arguments.
     pub fn command<const N: usize>(self, argv: [&str; N], finished: Finished) -> Fake {
-        self.state.lock().unwrap().scripts.push((argv.map(str::to_owned).to_vec(), finished));
+        self.scripted(argv.map(str::to_owned).to_vec(), finished)
+    }
+
+    /// As `command`, for arguments that come from a file.
+    pub fn scripted(self, argv: Vec<String>, finished: Finished) -> Fake {
+        self.state.lock().unwrap().scripts.push((argv, finished));
         self
     }
 

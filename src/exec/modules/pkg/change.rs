@@ -220,7 +220,8 @@ impl Run for Upgrade {
         let done = manager.upgrade(ctx, &names, &how)?;
         if manager == Manager::Apk {
             let (result, comment) = (done.errors.is_empty(), done.errors.join("\n"));
-            let shown = [("changes", done.changes.into()), ("result", Value::from(result)), ("comment", comment.into())];
+            let shown =
+                [("changes", done.changes.into()), ("result", Value::from(result)), ("comment", comment.into())];
             return Ok(Map::from_iter(shown).into());
         }
         told(done, "upgrading packages")

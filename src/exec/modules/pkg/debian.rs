@@ -3,8 +3,8 @@
 //! It is long because it is many small functions, each with its arguments and its example.
 
 use super::apt::{self, Keep, Source, Sources};
-use super::keys::AddRepoKey;
 use super::dnf::{self, repos::Where};
+use super::keys::AddRepoKey;
 use super::manager::Manager;
 use super::show::is_true;
 use super::zypper;

@@ -7,10 +7,10 @@ pub mod repos;
 
 pub use install::install;
 
+use super::check_names;
 use super::manager::{Done, How};
 use super::rpm::{self, compare, installed};
 use super::show::is_true;
-use super::check_names;
 use crate::exec::program::{Answer, Program};
 use crate::exec::target::fnmatch::fnmatch;
 use crate::exec::{Ctx, Fault};
@@ -178,8 +178,23 @@ pub fn versions_of(offers: &Map, name: &str) -> Vec<String> {
 /// What `more` says that no option of ours is: options of the tool's own.
 fn extra_options(more: &Map) -> Vec<String> {
     const OURS: [&str; 17] = [
-        "name", "pkgs", "refresh", "skip_verify", "normalize", "minimal", "obsoletes", "diff_attr", "fromrepo", "repo",
-        "disablerepo", "enablerepo", "disableexcludes", "branch", "setopt", "root", "cache_valid_time",
+        "name",
+        "pkgs",
+        "refresh",
+        "skip_verify",
+        "normalize",
+        "minimal",
+        "obsoletes",
+        "diff_attr",
+        "fromrepo",
+        "repo",
+        "disablerepo",
+        "enablerepo",
+        "disableexcludes",
+        "branch",
+        "setopt",
+        "root",
+        "cache_valid_time",
     ];
     let mut more = more.clone();
     more.sort_keys();

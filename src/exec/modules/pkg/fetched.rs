@@ -127,7 +127,10 @@ fn fetch(ctx: &Ctx, names: &[String], more: &Map) -> Result<Map, Fault> {
         _ => dnf::download(ctx, names)?,
     };
     if shown.is_empty() {
-        return Err(Fault::execution(format!("Unable to download any of the following packages: {}", names.join(", "))));
+        return Err(Fault::execution(format!(
+            "Unable to download any of the following packages: {}",
+            names.join(", ")
+        )));
     }
     let missing: Vec<&str> = names.iter().map(String::as_str).filter(|name| !shown.contains(name)).collect();
     if !missing.is_empty() {

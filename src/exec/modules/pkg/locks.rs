@@ -60,14 +60,7 @@ enum Verb {
     Unhold,
 }
 
-fn change(
-    ctx: &Ctx,
-    name: Option<String>,
-    pkgs: &Value,
-    sources: &Value,
-    more: &Map,
-    verb: Verb,
-) -> Reply {
+fn change(ctx: &Ctx, name: Option<String>, pkgs: &Value, sources: &Value, more: &Map, verb: Verb) -> Reply {
     let function = if verb == Verb::Hold { "hold" } else { "unhold" };
     let manager = Manager::expect(ctx, function, &[Manager::Apt, Manager::Dnf, Manager::Zypper])?;
     if manager == Manager::Dnf {

@@ -18,16 +18,38 @@ const X86_32: [&str; 4] = ["i386", "i486", "i586", "i686"];
 const ARM_32: [&str; 7] = ["armv5tel", "armv5tejl", "armv6l", "armv6hl", "armv7l", "armv7hl", "armv7hnl"];
 /// What else names of packages may end with.
 const OTHERS: [&str; 27] = [
-    "athlon", "amd64", "ia32e", "ia64", "geode", "ppc", "ppc64", "ppc64le", "ppc64iseries", "ppc64pseries", "s390",
-    "s390x", "alpha", "alphaev4", "alphaev45", "alphaev5", "alphaev56", "alphapca56", "alphaev6", "alphaev67",
-    "alphaev68", "alphaev7", "aarch64", "sh3", "sh4", "sh4a", "noarch",
+    "athlon",
+    "amd64",
+    "ia32e",
+    "ia64",
+    "geode",
+    "ppc",
+    "ppc64",
+    "ppc64le",
+    "ppc64iseries",
+    "ppc64pseries",
+    "s390",
+    "s390x",
+    "alpha",
+    "alphaev4",
+    "alphaev45",
+    "alphaev5",
+    "alphaev56",
+    "alphapca56",
+    "alphaev6",
+    "alphaev67",
+    "alphaev68",
+    "alphaev7",
+    "aarch64",
+    "sh3",
+    "sh4",
+    "sh4a",
+    "noarch",
 ];
 
 /// Name and architecture of `zsh.x86_64`.
 pub fn split_arch(name: &str) -> (&str, Option<&str>) {
-    let is_arch = |arch: &str| {
-        [&X86_64[..], &X86_32, &ARM_32, &OTHERS].iter().any(|known| known.contains(&arch))
-    };
+    let is_arch = |arch: &str| [&X86_64[..], &X86_32, &ARM_32, &OTHERS].iter().any(|known| known.contains(&arch));
     match name.rsplit_once('.') {
         Some((short, arch)) if is_arch(arch) => (short, Some(arch)),
         _ => (name, None),
@@ -97,9 +119,8 @@ impl Package {
             ("install_date", date.map(|date| date.strftime("%Y-%m-%dT%H:%M:%S+00:00Z").to_string()).into()),
             ("install_date_time_t", self.installed.into()),
         ];
-        let is_asked = |key: &str| {
-            ["version", "arch"].contains(&key) || asked.iter().any(|asked| asked == key || asked == "all")
-        };
+        let is_asked =
+            |key: &str| ["version", "arch"].contains(&key) || asked.iter().any(|asked| asked == key || asked == "all");
         all.into_iter().filter(|(key, _)| is_asked(key)).collect()
     }
 }

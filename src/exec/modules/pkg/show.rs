@@ -400,14 +400,19 @@ impl Run for ListRepoPkgs {
             Manager::Zypper => zypper::offers(ctx, &names, &how)?,
             _ => dnf::offers(ctx, &names, &how)?,
         };
-        let by_name = |packages: &Map| -> std::collections::BTreeSet<String> {
-            packages.keys().map(Value::to_text).collect()
-        };
+        let by_name =
+            |packages: &Map| -> std::collections::BTreeSet<String> { packages.keys().map(Value::to_text).collect() };
         if is_on(&self.kwargs, "byrepo", false) {
             let sorted = |packages: &Value| -> Map {
                 let packages = Map::from_iter([("one", packages.clone())]);
                 let names = packages.at("one").and_then(Value::as_map).map(by_name).unwrap_or_default();
-                names.into_iter().map(|name| { let versions = dnf::versions_of(&packages, &name); (name, Value::list(versions)) }).collect()
+                names
+                    .into_iter()
+                    .map(|name| {
+                        let versions = dnf::versions_of(&packages, &name);
+                        (name, Value::list(versions))
+                    })
+                    .collect()
             };
             return Ok(offers.iter().map(|(repo, packages)| (repo.clone(), sorted(packages))).collect::<Map>().into());
         }
@@ -462,7 +467,8 @@ impl Run for InfoInstalled {
             Manager::Apt => debian::info(ctx, &names, is_on(&self.kwargs, "failhard", true)),
             Manager::Dnf | Manager::Zypper => {
                 let more = &self.kwargs.0;
-                let which = if is_on(&self.kwargs, "all_versions", false) { rpm::Which::All } else { rpm::Which::Newest };
+                let which =
+                    if is_on(&self.kwargs, "all_versions", false) { rpm::Which::All } else { rpm::Which::Newest };
                 let asked = dnf::split(more.at("attr").filter(|attr| attr.truthy()));
                 Ok(rpm::info(ctx, &names, &asked, which, more.str_at("root"))?.into())
             }

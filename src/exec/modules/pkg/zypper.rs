@@ -191,7 +191,8 @@ fn words(ctx: &Ctx, targets: &Targets, how: &How) -> Result<Vec<String>, Fault> 
                 let Some(version) = version else { return Ok(name.clone()) };
                 let at = version.find(|c| !matches!(c, '<' | '>' | '=')).unwrap_or(version.len());
                 let (operator, wanted) = (&version[..at], version[at..].trim());
-                let wanted = if wanted.contains('*') { newest_like(ctx, name, wanted, root)? } else { wanted.to_owned() };
+                let wanted =
+                    if wanted.contains('*') { newest_like(ctx, name, wanted, root)? } else { wanted.to_owned() };
                 Ok(format!("{name}{}{wanted}", if operator.is_empty() { "=" } else { operator }))
             };
             named.iter().map(word).collect()

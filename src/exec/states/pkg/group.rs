@@ -47,7 +47,8 @@ impl State for GroupInstalled {
                 )));
             }
         };
-        let members = |kind: &str, which: &str| list(group.at(kind).and_then(|kind| kind.at(which)).unwrap_or(&Value::Null));
+        let members =
+            |kind: &str, which: &str| list(group.at(kind).and_then(|kind| kind.at(which)).unwrap_or(&Value::Null));
         let (has, lacks) = (
             |kind: &str| members(kind, "installed").unwrap_or_default(),
             |kind: &str| members(kind, "not installed").unwrap_or_default(),
@@ -92,8 +93,7 @@ impl GroupInstalled {
             Err(fault) => return Ok(troubled(&format!("installing/updating group '{}'", self.name), &fault)),
         };
         let installed = installed_versions(ctx)?;
-        let missing: Vec<&str> =
-            required.iter().map(String::as_str).filter(|name| !installed.contains(name)).collect();
+        let missing: Vec<&str> = required.iter().map(String::as_str).filter(|name| !installed.contains(name)).collect();
         Ok(match missing.is_empty() {
             true => Outcome::done(format!("Group '{}' was {done}", self.name)),
             false => Outcome::failed(format!("Failed to install the following packages: {}", missing.join(", "))),

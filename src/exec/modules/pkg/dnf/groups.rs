@@ -239,7 +239,9 @@ impl Run for GroupInstall {
     fn run(self, ctx: &Ctx) -> Reply {
         Manager::expect(ctx, "group_install", &[Manager::Dnf])?;
         let list = |value: &Value, what: &str| match value {
-            Value::Null | Value::Str(_) | Value::List(_) => Ok(super::split(Some(value).filter(|value| value.truthy()))),
+            Value::Null | Value::Str(_) | Value::List(_) => {
+                Ok(super::split(Some(value).filter(|value| value.truthy())))
+            }
             _ => Err(Fault::invocation(format!("'{what}' must be a list"))),
         };
         let groups = list(&self.name, "groups")?;
@@ -275,7 +277,10 @@ mod tests {
         let group = Group::parse(old);
         assert_eq!(group.kind, Some("package group"));
         assert_eq!(group.description, "What greets.");
-        assert_eq!((group.of("mandatory"), group.of("default")), (vec!["hello".to_owned(), "hi".to_owned()], vec!["extra".to_owned()]));
+        assert_eq!(
+            (group.of("mandatory"), group.of("default")),
+            (vec!["hello".to_owned(), "hi".to_owned()], vec!["extra".to_owned()])
+        );
         let new = "Id                   : tools\nName                 : Greeting Tools\nDescription          : What \
                    greets.\nMandatory packages   : hello\n                     : hi\nOptional packages    : dep\n";
         let group = Group::parse(new);

@@ -168,9 +168,9 @@ fn chosen(name: &str, version: &str, offers: &[String]) -> Result<String, String
         return Ok(version.to_owned());
     }
     let found = offers.iter().find(fits);
-    found.cloned().ok_or_else(|| {
-        format!("No version matching '{name}{version}' could be found (available: {})", known("None"))
-    })
+    found
+        .cloned()
+        .ok_or_else(|| format!("No version matching '{name}{version}' could be found (available: {})", known("None")))
 }
 
 impl Plan {

@@ -109,12 +109,14 @@ pub fn delete(ctx: &Ctx, repo: &str, at: &Where) -> Result<String, Fault> {
 /// Makes or changes a repository: settings that are given, those that are empty are removed. The file with all of it.
 pub fn change(ctx: &Ctx, repo: &str, given: &Map, at: &Where) -> Result<Map, Fault> {
     let mut given = given.clone();
-    given.retain(|key, _| !["saltenv", "basedir"].contains(&key.as_text().as_ref()) && !key.to_text().starts_with("__"));
+    given
+        .retain(|key, _| !["saltenv", "basedir"].contains(&key.as_text().as_ref()) && !key.to_text().starts_with("__"));
     if LINKS.iter().filter(|link| given.contains(link)).count() > 1 {
         return Err(Fault::invocation(format!("One and only one of {} can be used", LINKS.join(", "))));
     }
     // What is empty is removed; 0 and False are settings.
-    let is_empty = |value: &Value| !value.truthy() && !matches!(value, Value::Int(_) | Value::Bool(_) | Value::Float(_));
+    let is_empty =
+        |value: &Value| !value.truthy() && !matches!(value, Value::Int(_) | Value::Bool(_) | Value::Float(_));
     let mut gone: Vec<String> =
         given.iter().filter(|(_, value)| is_empty(value)).map(|(key, _)| key.to_text()).collect();
     given.retain(|_, value| !is_empty(value));
@@ -131,7 +133,8 @@ pub fn change(ctx: &Ctx, repo: &str, given: &Map, at: &Where) -> Result<Map, Fau
         None => match repo.strip_prefix("copr:") {
             Some(project) => {
                 enable_copr(ctx, project)?;
-                find()?.ok_or_else(|| Fault::execution(format!("{project} was enabled, but no repository {id} came")))?
+                find()?
+                    .ok_or_else(|| Fault::execution(format!("{project} was enabled, but no repository {id} came")))?
             }
             None => made(ctx, &id, &given, at)?,
         },

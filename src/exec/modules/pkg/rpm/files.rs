@@ -114,7 +114,9 @@ pub fn modified(ctx: &Ctx, packages: &[String], wanted: &Map, root: Option<&str>
 pub fn difference(ctx: &Ctx, package: &str, path: &str) -> Result<String, Fault> {
     for tool in ["rpm2cpio", "cpio", "diff"] {
         if ctx.host.which(tool).is_none() {
-            return Err(Fault::execution(format!("pkg.diff: the program {tool} was not found. Is its package installed?")));
+            return Err(Fault::execution(format!(
+                "pkg.diff: the program {tool} was not found. Is its package installed?"
+            )));
         }
     }
     let archive = Program::new(["rpm2cpio", package]).query_bytes(ctx)?;

@@ -173,7 +173,8 @@ impl Told {
     pub fn products(&self) -> Vec<Product> {
         self.with(|document| {
             let list = elements(document, "product-list").next();
-            let products = list.into_iter().flat_map(|list| list.children()).filter(|node| node.has_tag_name("product"));
+            let products =
+                list.into_iter().flat_map(|list| list.children()).filter(|node| node.has_tag_name("product"));
             let product = |node: Node| {
                 let inner = |name: &str| node.children().find(|child| child.has_tag_name(name));
                 let end = inner("endoflife");
