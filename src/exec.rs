@@ -29,6 +29,7 @@ pub mod regex;
 pub mod renderers;
 pub mod runners;
 pub mod serializers;
+pub mod signature;
 pub mod sls;
 pub mod states;
 pub mod tags;

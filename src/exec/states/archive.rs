@@ -7,6 +7,7 @@ use super::file::cached::Cached;
 use super::file::source::Source;
 use super::{Function, Look, Module, Outcome, Plan, State, already, failed, state};
 use crate::exec::fileserver::address::{Url, redacted, scheme};
+use crate::exec::signature::Given;
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords, Record};
@@ -74,9 +75,9 @@ record! {
         archive_format: Option<String> = (),
         /// Whether a web server is asked with the ETag of the copy that is there.
         use_etag: bool = false,
-        /// Signatures of the archive: refused, this version does not check them.
+        /// The signature of the archive: True where it stands within, else its address, or a list of addresses.
         signature: Value = (),
-        /// Signatures of the list of digests: refused too.
+        /// The signature of the list of digests: True where it stands within, else its address.
         source_hash_sig: Value = (),
         /// Keys that may have signed.
         signed_by_any: Value = (),
@@ -227,10 +228,22 @@ impl Extracted {
         if let Some(unknown) = unknown.into_iter().next() {
             return Some(failed(unknown));
         }
-        if self.signature.truthy() || self.source_hash_sig.truthy() {
+        let given = [&self.signature, &self.source_hash_sig].map(|signature| self.signed(signature).read(ctx));
+        if given.iter().any(Result::is_err) {
             return Some(failed("Cannot verify signatures because the gpg module was not loaded"));
         }
         None
+    }
+
+    fn signed<'s>(&'s self, signature: &'s Value) -> Given<'s> {
+        Given {
+            signature,
+            signed_by_any: &self.signed_by_any,
+            signed_by_all: &self.signed_by_all,
+            keyring: &self.keyring,
+            gnupghome: &self.gnupghome,
+            sig_backend: &self.sig_backend,
+        }
     }
 
     fn format(&self, path: &str) -> Result<Format, String> {

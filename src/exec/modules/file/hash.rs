@@ -6,6 +6,7 @@ use crate::exec::fileserver::address::{Url, redacted, scheme};
 use crate::exec::fileserver::client::{FileClient, Wanted};
 use crate::exec::host::Host;
 use crate::exec::regex::{Regex, escaped};
+use crate::exec::signature::{Given, Signature};
 use crate::exec::{Ctx, Fault, Reply, paths};
 use crate::record;
 use crate::wire::value::{Map, Value};
@@ -194,7 +195,7 @@ record! {
         saltenv: String = "base",
         /// Whether the certificate of a web server is checked.
         verify_ssl: bool = true,
-        /// A signature of the list: refused, this version has no module gpg to check it with.
+        /// The signature of the list: True where it stands within, else its address.
         source_hash_sig: Value = (),
         /// Keys that may have signed it.
         signed_by_any: Value = (),
@@ -214,10 +215,19 @@ const SCHEMES: [&str; 8] = ["salt", "file", "http", "https", "ftp", "s3", "swift
 
 impl Run for GetSourceSum {
     fn run(self, ctx: &Ctx) -> Reply {
+        let given = Given {
+            signature: &self.source_hash_sig,
+            signed_by_any: &self.signed_by_any,
+            signed_by_all: &self.signed_by_all,
+            keyring: &self.keyring,
+            gnupghome: &self.gnupghome,
+            sig_backend: &self.sig_backend,
+        };
+        let signature = given.read(ctx)?;
         let said = Said {
             hash: self.source_hash.as_deref(),
             listed: self.source_hash_name.as_deref(),
-            is_signed: self.source_hash_sig.truthy(),
+            signature: signature.as_ref(),
             unchecked: !self.verify_ssl,
         };
         Ok(said.sum(ctx, &self.file_name, &self.source, &self.saltenv)?.shown().into())
@@ -260,8 +270,8 @@ pub(in crate::exec) struct Said<'a> {
     pub hash: Option<&'a str>,
     /// The name that the file has in the list.
     pub listed: Option<&'a str>,
-    /// A signature of the list is asked for.
-    pub is_signed: bool,
+    /// The signature that the list has to have.
+    pub signature: Option<&'a Signature>,
     /// The certificate of the list's server is not checked.
     pub unchecked: bool,
 }
@@ -269,9 +279,6 @@ pub(in crate::exec) struct Said<'a> {
 impl Said<'_> {
     /// The digest that `file`, which comes from `source`, has to have.
     pub fn sum(&self, ctx: &Ctx, file: &str, source: &str, saltenv: &str) -> Result<Sum, Fault> {
-        if self.is_signed {
-            return Err(Fault::execution(NO_SIGNATURES));
-        }
         let Some(given) = self.hash else { return Err(invalid("None")) };
         let place = match scheme(given) {
             _ if given.starts_with('/') => Some(given.to_owned()),
@@ -286,6 +293,9 @@ impl Said<'_> {
         };
         let (kind, digest) = match place {
             Some(path) => {
+                if let Some(signature) = self.signature {
+                    signature.check_file(ctx, &path, saltenv, self.unchecked)?;
+                }
                 let bytes = ctx.host.read(Path::new(&path)).map_err(|error| super::refused(&path, &error))?;
                 let names = Names { listed: self.listed, file, source };
                 extract(&String::from_utf8_lossy(&bytes), None, &names)?.ok_or_else(|| invalid(given))?
@@ -295,10 +305,6 @@ impl Said<'_> {
         Ok(Sum { kind, digest: digest.to_lowercase() })
     }
 }
-
-/// What is said where a signature is to be checked: Salt does that with its module gpg.
-pub(super) const NO_SIGNATURES: &str = "Signature verification requires the gpg module, which could not be found. This \
-                                        version has none: leave the signature out";
 
 fn plain(given: &str) -> Result<(HashType, String), Fault> {
     let Some((kind, digest)) = given.split_once('=').map(|(kind, digest)| (kind.trim(), digest.trim())) else {

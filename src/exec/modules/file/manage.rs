@@ -4,7 +4,7 @@ use super::super::Run;
 use super::attributes::SelinuxContext;
 use super::difference::{self, Difference, Ignored, Shown};
 use super::facts::{shown_mode, stat};
-use super::hash::{NO_SIGNATURES, Sum};
+use super::hash::Sum;
 use super::managed::mode_of;
 use super::owner::{Wanted, is_test, normalized};
 use super::{backups, make};
@@ -12,6 +12,7 @@ use crate::exec::digest::HashType;
 use crate::exec::fileserver::address;
 use crate::exec::fileserver::client::{self, FileClient};
 use crate::exec::host::Attributes;
+use crate::exec::signature::{Given, Signature};
 use crate::exec::{Ctx, Fault, Reply, paths};
 use crate::record;
 use crate::wire::record::Keywords;
@@ -78,7 +79,7 @@ record! {
         verify_ssl: bool = true,
         /// Ask a web server by `ETag` whether the copy in the cache is still good.
         use_etag: bool = false,
-        /// A signature of the content: refused, this version has no module gpg to check it with.
+        /// The signature of the content: True where it stands within, else its address, or a list of addresses.
         signature: Value = (),
         /// A signature of the list of digests; it was checked already.
         source_hash_sig: Value = (),
@@ -120,6 +121,22 @@ impl Run for ManageFile {
             ret.insert("result", true);
         }
         let source = self.source.filter(|source| !source.is_empty());
+        let given = Given {
+            signature: &self.signature,
+            signed_by_any: &self.signed_by_any,
+            signed_by_all: &self.signed_by_all,
+            keyring: &self.keyring,
+            gnupghome: &self.gnupghome,
+            sig_backend: &self.sig_backend,
+        };
+        let signature = match given.read(ctx) {
+            Ok(signature) => signature,
+            Err(fault) => {
+                ret.insert("result", false);
+                ret.insert("comment", format!("Failed checking new file's signature: {fault}"));
+                return Ok(ret.into());
+            }
+        };
         let managed = Managed {
             name,
             path: self.sfn.filter(|path| !path.is_empty()),
@@ -148,7 +165,7 @@ impl Run for ManageFile {
             keeps_mode: self.keep_mode,
             unchecked: !self.verify_ssl,
             use_etag: self.use_etag,
-            is_signed: self.signature.truthy(),
+            signature,
             ignored: Ignored::new(self.ignore_ordering, self.ignore_whitespace, &self.ignore_comment_characters),
             shows_new: self.new_file_diff,
         };
@@ -185,7 +202,7 @@ struct Managed {
     keeps_mode: bool,
     unchecked: bool,
     use_etag: bool,
-    is_signed: bool,
+    signature: Option<Signature>,
     ignored: Option<Ignored>,
     shows_new: bool,
 }
@@ -230,6 +247,11 @@ impl Managed {
         {
             self.wanted.mode = normalized(&mode);
         }
+        let is_there = paths::is_file(ctx.host, &self.name) && Sum::of(ctx.host, &self.name, kind)? == own;
+        let signed = match self.signature.as_ref().filter(|_| !is_there) {
+            Some(signature) => signature.check_file(ctx, &path, &self.saltenv, self.unchecked),
+            None => Ok(()),
+        };
         self.path = Some(path);
         match self.sum.replace(own.clone()) {
             Some(said) if self.verifies && said != own => Ok(Err(Refusal(format!(
@@ -240,8 +262,7 @@ impl Managed {
                 said.digest,
                 own.digest
             )))),
-            _ if self.is_signed => Ok(Err(Refusal(format!("Failed checking new file's signature: {NO_SIGNATURES}")))),
-            _ => Ok(Ok(())),
+            _ => Ok(signed.map_err(|fault| Refusal(format!("Failed checking new file's signature: {fault}")))),
         }
     }
 

@@ -12,6 +12,7 @@ use super::source::first_of;
 use crate::exec::digest::HashType;
 use crate::exec::fileserver::address::{self, redacted};
 use crate::exec::fileserver::client::{FileClient, Wanted};
+use crate::exec::signature::Given;
 use crate::exec::{Ctx, Fault, Reply, paths, templates};
 use crate::record;
 use crate::wire::record::Keywords;
@@ -55,7 +56,7 @@ record! {
         verify_ssl: bool = true,
         /// Ask a web server by `ETag` whether the copy in the cache is still good.
         use_etag: bool = false,
-        /// A signature of the list of digests: refused, this version has no module gpg to check it with.
+        /// The signature of the list of digests: True where it stands within, else its address.
         source_hash_sig: Value = (),
         /// Keys that may have signed it.
         signed_by_any: Value = (),
@@ -79,6 +80,15 @@ record! {
 
 impl Run for GetManaged {
     fn run(self, ctx: &Ctx) -> Reply {
+        let given = Given {
+            signature: &self.source_hash_sig,
+            signed_by_any: &self.signed_by_any,
+            signed_by_all: &self.signed_by_all,
+            keyring: &self.keyring,
+            gnupghome: &self.gnupghome,
+            sig_backend: &self.sig_backend,
+        };
+        let signature = given.read(ctx)?;
         let origin = Origin {
             name: &self.name,
             template: self.template.as_deref(),
@@ -86,7 +96,7 @@ impl Run for GetManaged {
             said: Said {
                 hash: self.source_hash.as_deref(),
                 listed: self.source_hash_name.as_deref(),
-                is_signed: self.source_hash_sig.truthy(),
+                signature: signature.as_ref(),
                 unchecked: !self.verify_ssl,
             },
             saltenv: &self.saltenv,
@@ -715,7 +725,7 @@ impl Checked {
                 said: Said {
                     hash: source_hash.as_deref(),
                     listed: self.source_hash_name.as_deref(),
-                    is_signed: false,
+                    signature: None,
                     unchecked: self.unchecked,
                 },
                 saltenv: &self.saltenv,

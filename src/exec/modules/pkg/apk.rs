@@ -41,7 +41,7 @@ pub(super) fn latest(ctx: &Ctx, names: &[String]) -> Result<Map, Fault> {
         }
         let told = Program::new(["apk", "search", name]).query(ctx)?;
         let offers = told.stdout.lines().filter_map(|line| split(line.trim())).filter(|(known, _)| known == name);
-        let newest = offers.map(|(_, version)| version).last().unwrap_or_default();
+        let newest = offers.map(|(_, version)| version).next_back().unwrap_or_default();
         shown.insert(name.as_str(), if installed.text(name) == newest { String::new() } else { newest });
     }
     Ok(shown)

@@ -30,12 +30,15 @@ pub struct Work {
 
 impl Work {
     pub fn sum(&self, ctx: &Ctx) -> Result<Value, Fault> {
-        let arguments = given([
+        let mut arguments = given([
             ("source", self.address.as_str().into()),
             ("source_hash", self.state.source_hash.clone()),
             ("source_hash_name", self.state.source_hash_name.clone().into()),
             ("saltenv", self.saltenv.as_str().into()),
         ]);
+        if self.state.source_hash_sig.truthy() {
+            arguments.extend(self.state.signed(&self.state.source_hash_sig).arguments("source_hash_sig"));
+        }
         ctx.run("file.get_source_sum", Arguments::keywords(arguments))
     }
 
@@ -95,6 +98,11 @@ impl Work {
     /// What is to be done with the archive that stands at a path.
     pub fn plan_at(self, ctx: &Ctx, path: &str) -> Result<Plan, Fault> {
         let shown = redacted(&self.address);
+        if let Some(signature) = self.state.signed(&self.state.signature).read(ctx)?
+            && let Err(fault) = signature.check_file(ctx, path, &self.saltenv, false)
+        {
+            return Ok(failed(format!("Failed verifying the source file's signature: {fault}")));
+        }
         let kept = self.kept_hash(ctx, path);
         if self.state.skip_files_list_verify && kept.is_some() && kept == self.digest() {
             return Ok(already(format!(

@@ -60,7 +60,7 @@ impl State for File {
             hash: self.source_hash,
             hash_name: self.source_hash_name,
             verify: if skips { Verify::Skip } else { Verify::Hash },
-            unchecked: false,
+            ..Source::default()
         };
         let found = match source.load(look, "") {
             Ok(Ok(Some(found))) => found,

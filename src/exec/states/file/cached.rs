@@ -30,7 +30,7 @@ record! {
         saltenv: Option<String> = "base",
         /// Whether a web server is asked with the ETag of the copy that is there.
         use_etag: bool = false,
-        /// Signatures of the list of digests: refused, this version does not check them.
+        /// The signature of the list of digests: True where it stands within, else its address.
         source_hash_sig: Value = (),
         /// Keys that may have signed it.
         signed_by_any: Value = (),
@@ -68,7 +68,14 @@ impl State for Cached {
                 let arguments = Arguments::default().with("source", self.name.as_str()).with("source_hash", hash);
                 let arguments = arguments.with("source_hash_name", self.source_hash_name.clone());
                 let arguments = arguments.with("saltenv", saltenv.as_str());
-                match ctx.run("file.get_source_sum", arguments.with("source_hash_sig", self.source_hash_sig.clone())) {
+                let arguments = arguments
+                    .with("source_hash_sig", self.source_hash_sig.clone())
+                    .with("signed_by_any", self.signed_by_any.clone())
+                    .with("signed_by_all", self.signed_by_all.clone())
+                    .with("keyring", self.keyring.clone())
+                    .with("gnupghome", self.gnupghome.clone())
+                    .with("sig_backend", self.sig_backend.clone());
+                match ctx.run("file.get_source_sum", arguments) {
                     Ok(sum) => {
                         let text = |key: &str| sum.at(key).map(Value::to_text).unwrap_or_default();
                         Some((text("hash_type"), text("hsum")))

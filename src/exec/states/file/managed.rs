@@ -9,6 +9,7 @@ use super::source::{Found, Source, Template, Verify};
 use super::target::{Content, Origin, Target};
 use super::{accumulated, is_folder, mode, own_name, single};
 use crate::exec::modules::file::difference::{Ignored, Shown};
+use crate::exec::signature::Given;
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::record::Keywords;
@@ -96,9 +97,9 @@ record! {
         verify_ssl: bool = true,
         /// Whether a web server is asked with the ETag of the copy that is there.
         use_etag: bool = false,
-        /// Signatures of the content: refused, this version does not check them.
+        /// The signature of the content: True where it stands within, else its address, or a list of addresses.
         signature: Value = (),
-        /// Signatures of the list of digests: refused too.
+        /// The signature of the list of digests: True where it stands within, else its address.
         source_hash_sig: Value = (),
         /// Keys that may have signed.
         signed_by_any: Value = (),
@@ -141,10 +142,8 @@ impl State for Managed {
         if self.name.is_empty() {
             return Ok(failed("Destination file name is required"));
         }
-        let given =
-            [("selinux", &self.selinux), ("signature", &self.signature), ("source_hash_sig", &self.source_hash_sig)];
-        if let Some((name, _)) = given.iter().find(|(_, value)| value.truthy()) {
-            return Ok(failed(format!("file.managed: this version does not have '{name}' yet: leave it out")));
+        if self.selinux.truthy() {
+            return Ok(failed("file.managed: this version does not have 'selinux' yet: leave it out"));
         }
         let warned = self.kwargs.0.contains("file_mode");
         let plan = self.planned(look)?;
@@ -294,6 +293,10 @@ impl Managed {
             Ok(dir_mode) => dir_mode,
             Err(wrong) => return Ok(failed(wrong)),
         };
+        let unsigned = match self.unsigned(look, &name, content.as_ref()) {
+            Ok(()) => None,
+            Err(fault) => Some(format!("Failed checking new file's signature: {fault}")),
+        };
         let target = Target {
             name: name.clone(),
             content,
@@ -319,6 +322,10 @@ impl Managed {
             };
             let comment =
                 format!("Specified {kind} checksum for {of} ({wanted}) does not match actual checksum ({own}){hint}");
+            let would = Outcome::new(None, to_change(&name)).with_changes(seen.changes);
+            return Ok(stands(would, Outcome::failed(comment)));
+        }
+        if let Some(comment) = unsigned {
             let would = Outcome::new(None, to_change(&name)).with_changes(seen.changes);
             return Ok(stands(would, Outcome::failed(comment)));
         }
@@ -350,6 +357,32 @@ impl Managed {
                 (false, false) => Verify::Hash,
             },
             unchecked: !self.verify_ssl,
+            signed: match self.source_hash_sig.truthy() {
+                true => self.signed(&self.source_hash_sig).arguments("source_hash_sig"),
+                false => Map::new(),
+            },
+        }
+    }
+
+    fn signed<'s>(&'s self, signature: &'s Value) -> Given<'s> {
+        Given {
+            signature,
+            signed_by_any: &self.signed_by_any,
+            signed_by_all: &self.signed_by_all,
+            keyring: &self.keyring,
+            gnupghome: &self.gnupghome,
+            sig_backend: &self.sig_backend,
+        }
+    }
+
+    /// Fails where new content from elsewhere is not signed as it should be.
+    fn unsigned(&self, look: &Look, name: &str, content: Option<&Content>) -> Result<(), Fault> {
+        let Some(signature) = self.signed(&self.signature).read(look.ctx)? else { return Ok(()) };
+        let Some(content) = content.filter(|content| matches!(content.origin, Origin::Source)) else { return Ok(()) };
+        let real = paths::real(look.ctx.host, name);
+        match look.ctx.host.read(Path::new(&real)).is_ok_and(|own| own == content.bytes) {
+            true => Ok(()),
+            false => signature.check(look.ctx, &content.bytes, look.saltenv, !self.verify_ssl),
         }
     }
 

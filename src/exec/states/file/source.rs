@@ -29,6 +29,8 @@ pub struct Source {
     pub verify: Verify,
     /// The certificate of a web server is not checked.
     pub unchecked: bool,
+    /// `source_hash_sig` and its companions, where a list of hashes has to be signed.
+    pub signed: Map,
 }
 
 /// What was found.
@@ -104,7 +106,8 @@ impl Source {
     /// The hash that the content should have.
     fn sum(&self, look: &Look, name: &str, address: &str, hash: &str) -> Result<(HashType, String), Fault> {
         let arguments = Arguments::positional([name, address, hash]).with("source_hash_name", self.hash_name.clone());
-        let arguments = arguments.with("saltenv", look.saltenv).with("verify_ssl", !self.unchecked);
+        let mut arguments = arguments.with("saltenv", look.saltenv).with("verify_ssl", !self.unchecked);
+        arguments.keywords.extend(self.signed.clone());
         let sum = look.ctx.run("file.get_source_sum", arguments)?;
         let text = |key: &str| sum.at(key).map(Value::to_text).unwrap_or_default();
         let kind = HashType::named(&text("hash_type"));

@@ -191,7 +191,7 @@ fn made(ctx: &Ctx, id: &str, given: &Map, at: &Where) -> Result<(String, RepoFil
 
 fn enable_copr(ctx: &Ctx, project: &str) -> Result<(), Fault> {
     let plugin = if is_dnf(ctx) { "dnf-plugins-core" } else { "yum-plugin-copr" };
-    if rpm::installed(ctx, None)?.0.get(plugin).is_none() {
+    if !rpm::installed(ctx, None)?.0.contains_key(plugin) {
         return Err(Fault::invocation(format!("{plugin} must be installed to use COPR")));
     }
     let program: Program = dnf(ctx, ["copr", "enable", project, "-y"]);
