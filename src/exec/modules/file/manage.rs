@@ -247,10 +247,11 @@ impl Managed {
         {
             self.wanted.mode = normalized(&mode);
         }
-        let is_there = paths::is_file(ctx.host, &self.name) && Sum::of(ctx.host, &self.name, kind)? == own;
-        let signed = match self.signature.as_ref().filter(|_| !is_there) {
-            Some(signature) => signature.check_file(ctx, &path, &self.saltenv, self.unchecked),
-            None => Ok(()),
+        let signed = match &self.signature {
+            Some(signature) if !self.is_there(ctx, &own)? => {
+                signature.check_file(ctx, &path, &self.saltenv, self.unchecked)
+            }
+            _ => Ok(()),
         };
         self.path = Some(path);
         match self.sum.replace(own.clone()) {
@@ -264,6 +265,12 @@ impl Managed {
             )))),
             _ => Ok(signed.map_err(|fault| Refusal(format!("Failed checking new file's signature: {fault}")))),
         }
+    }
+
+    /// Whether the file has this content already.
+    fn is_there(&self, ctx: &Ctx, sum: &Sum) -> Result<bool, Fault> {
+        let real = paths::real(ctx.host, &self.name);
+        Ok(paths::is_file(ctx.host, &real) && Sum::of(ctx.host, &real, sum.kind)? == *sum)
     }
 
     /// Of a file that is there.

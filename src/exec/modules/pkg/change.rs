@@ -52,6 +52,7 @@ record! {
     /// where it failed; for zypper each list: True where it has changed.
     ///
     ///   salt '*' pkg.refresh_db
+    ///   salt '*' pkg.clean_metadata
     pub struct RefreshDb {
         /// Not if they are younger than these seconds.
         cache_valid_time: Value = 0,

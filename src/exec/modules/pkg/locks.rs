@@ -132,6 +132,7 @@ record! {
     ///
     ///   salt '*' pkg.list_holds
     ///   salt '*' pkg.list_holds full=False
+    ///   salt '*' pkg.get_locked_packages
     pub struct ListHolds {
         /// A regular expression for the names that are listed.
         pattern: Option<String> = (),

@@ -211,6 +211,7 @@ record! {
     /// Lists the packages that an upgrade would change, with their new versions.
     ///
     ///   salt '*' pkg.list_upgrades
+    ///   salt '*' pkg.list_updates
     pub struct ListUpgrades {
         /// Read the lists anew first.
         refresh: Value = true,

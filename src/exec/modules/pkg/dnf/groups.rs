@@ -223,6 +223,7 @@ record! {
     ///
     ///   salt '*' pkg.group_install 'Group 1'
     ///   salt '*' pkg.group_install 'Group 1,Group 2' skip='pkg1,pkg2' include='pkg3'
+    ///   salt '*' pkg.groupinstall 'Group 1'
     pub struct GroupInstall {
         /// The groups: a list, or text with commas.
         name: Value,
