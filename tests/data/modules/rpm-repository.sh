@@ -1,6 +1,7 @@
-# Makes a host of the rpm kind of a Debian root with dnf, zypper, rpm and createrepo-c: a repository in /srv/repo with a
-# group, an environment, advisories and a pattern, and packages that are installed. Chronology, names and versions are
-# made up. For compare.py, which runs it in a root that is thrown away.
+# Makes a host of the rpm kind out of a Debian 12 with dnf, dnf-plugins-core, zypper, createrepo-c, rpm, cpio and lsof (zypper
+# and dnf-plugins-core are at odds over one file: dpkg --force-conflicts --force-overwrite): a repository in /srv/repo with
+# groups, an environment, advisories and a pattern, and packages that are installed. All names, versions and times are made
+# up. For compare.py and ../packages/record.py, in a root that is thrown away.
 set -e
 mkdir -p /etc/rpm /srv/repo /srv/work /etc/yum.repos.d /etc/zypp/repos.d /etc/products.d /var/lib/rpm
 cat >/etc/rpm/macros <<'END'
