@@ -12,7 +12,7 @@ webd disabled:
   service.disabled:
   - name: webd
   - require:
-    - id: webd
+    - pkg: maild
 
 tools:
   pkg.removed:

@@ -68,7 +68,9 @@ limit:
 
 /etc/motd.d/20:
   file.hardlink:
-  - target: /etc/issue
+  - target: /etc/motd.d/10
+  - require:
+    - file: /etc/motd.d/10
 
 /var/lib/spool:
   file.directory:

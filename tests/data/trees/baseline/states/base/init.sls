@@ -40,10 +40,9 @@ root:
     - group: operators
 
 role:
-  grains.append:
+  grains.list_present:
   - name: duties
   - value: baseline
-  - convert: True
 
 tidy:
   cron.file:
