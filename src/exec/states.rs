@@ -35,6 +35,7 @@ mod cron;
 mod debconf;
 mod environ;
 mod file;
+mod firewalld;
 mod git;
 mod grains;
 mod group;
@@ -45,12 +46,14 @@ mod ini;
 mod iptables;
 mod kmod;
 mod locale;
+mod lvm;
 mod module;
 mod mount;
 mod pip;
 mod pkg;
 mod pkgrepo;
 mod process;
+mod selinux;
 mod service;
 mod ssh_auth;
 mod ssh_known_hosts;
@@ -77,6 +80,7 @@ pub const MODULES: &[&Module] = &[
     &debconf::MODULE,
     &environ::MODULE,
     &file::MODULE,
+    &firewalld::MODULE,
     &git::MODULE,
     &grains::MODULE,
     &group::MODULE,
@@ -86,12 +90,14 @@ pub const MODULES: &[&Module] = &[
     &iptables::MODULE,
     &kmod::MODULE,
     &locale::MODULE,
+    &lvm::MODULE,
     &module::MODULE,
     &mount::MODULE,
     &pip::MODULE,
     &pkg::MODULE,
     &pkgrepo::MODULE,
     &process::MODULE,
+    &selinux::MODULE,
     &service::MODULE,
     &ssh_auth::MODULE,
     &ssh_known_hosts::MODULE,
@@ -103,7 +109,7 @@ pub const MODULES: &[&Module] = &[
 ];
 
 /// What modules do beside their states, by module.
-pub const HOOKS: &[Hooks] = &[pkg::HOOKS];
+pub const HOOKS: &[Hooks] = &[pkg::HOOKS, selinux::HOOKS];
 
 /// Modules of Salt whose states react to changes of others and which are not in this version yet: an SLS is compiled as
 /// with them.
