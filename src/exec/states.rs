@@ -49,6 +49,7 @@ mod locale;
 mod lvm;
 mod module;
 mod mount;
+mod network;
 mod pip;
 mod pkg;
 mod pkgrepo;
@@ -93,6 +94,7 @@ pub const MODULES: &[&Module] = &[
     &lvm::MODULE,
     &module::MODULE,
     &mount::MODULE,
+    &network::MODULE,
     &pip::MODULE,
     &pkg::MODULE,
     &pkgrepo::MODULE,
