@@ -148,6 +148,8 @@ pub struct Look<'a> {
     pub saltenv: &'a str,
     /// IDs that are watched and have changed, `module: id`, when the state runs for that.
     pub changed: &'a [String],
+    /// In test mode the same with a host that can be changed: for commands by which an SLS has it told what would happen.
+    pub rehearsal: Option<&'a Ctx<'a>>,
 }
 
 /// What is to be done about a state.
@@ -278,7 +280,7 @@ pub mod tests {
         let ctx = world.ctx(&NoMaster);
         let view = ReadOnly(ctx.host);
         let looking = ctx.on(&view);
-        let look = Look { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[] };
+        let look = Look { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[], rehearsal: None };
         let function = find(fun).unwrap_or_else(|| panic!("there is no state {fun}"));
         (function.run)(arguments, &look).unwrap_or_else(|error| panic!("{fun}: {error}"))
     }

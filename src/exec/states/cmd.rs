@@ -48,7 +48,8 @@ record! {
         shell: Option<String> = (),
         /// Variables to set: a map, or a list of maps.
         env: Value = (),
-        /// The command says itself whether it has changed something: in the last line of its output, or as JSON.
+        /// The command says itself whether it has changed something: in the last line of its output, or as JSON. A list with
+        /// `test_name: COMMAND`: that one says in test mode what would be changed.
         stateful: Value = false,
         /// Seconds after which it is killed.
         timeout: Value = (),
@@ -64,9 +65,13 @@ impl State for Run {
             return Ok(failed("Invalidly-formatted 'env' parameter. See documentation."));
         }
         let stateful = Stateful::of(&self.stateful);
+        let shell = shell(look, &self.shell);
+        if let (Some(ctx), Some(name)) = (look.rehearsal, Stateful::rehearsal(&self.stateful)) {
+            let outcome = Run { name, ..self }.execute(ctx, shell, stateful)?;
+            return Ok(Plan::Stands(stateful::rehearsed(outcome)));
+        }
         let comment = format!("Command \"{}\" would have been executed", self.name);
         let would = Map::from_iter([("cmd", self.name.as_str())]);
-        let shell = shell(look, &self.shell);
         let would = match stateful {
             Stateful::No => Outcome::new(None, comment).with_changes(would),
             Stateful::Yes => Outcome::default(),
@@ -147,7 +152,8 @@ record! {
         shell: Option<String> = (),
         /// Variables to set: a map, or a list of maps.
         env: Value = (),
-        /// The script says itself whether it has changed something.
+        /// The script says itself whether it has changed something. A list with `test_name: SCRIPT`: that one says in test
+        /// mode what would be changed.
         stateful: Value = false,
         /// Seconds after which it is killed.
         timeout: Value = (),
@@ -170,11 +176,15 @@ impl State for Script {
             }
         }
         let stateful = Stateful::of(&self.stateful);
+        let (shell, saltenv) = (shell(look, &self.shell), look.saltenv.to_owned());
+        if let (Some(ctx), Some(name)) = (look.rehearsal, Stateful::rehearsal(&self.stateful)) {
+            let outcome = Script { name, ..self }.execute(ctx, shell, saltenv, stateful)?;
+            return Ok(Plan::Stands(stateful::rehearsed(outcome)));
+        }
         let comment = match stateful {
             Stateful::No => format!("Command '{}' would have been executed", self.name),
             Stateful::Yes => String::new(),
         };
-        let (shell, saltenv) = (shell(look, &self.shell), look.saltenv.to_owned());
         Ok(change(Map::new(), comment, move |ctx| self.execute(ctx, shell, saltenv, stateful)))
     }
 }

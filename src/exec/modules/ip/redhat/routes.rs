@@ -4,7 +4,7 @@ use super::super::check::is_ipv6;
 use super::super::{Settings, write};
 use super::{FOLDER, lines_of};
 use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use crate::wire::value::Map;
 
 fn paths(iface: &str) -> [String; 2] {
     ["route", "route6"].map(|name| format!("{FOLDER}/{name}-{iface}"))
@@ -34,8 +34,8 @@ pub fn build(ctx: &Ctx, iface: &str, settings: &Settings) -> Result<Vec<String>,
 /// A route as ip-route(8) takes it, behind a line with its name.
 fn line(iface: &str, route: &Map) -> String {
     let part = |name: &str, before: &str| {
-        let value = route.at(name).filter(|value| value.truthy());
-        value.map(|value| format!("{before}{}", value.to_text()))
+        let value = route.at(name).filter(|value| value.truthy())?;
+        Some(format!("{before}{}", value.to_text()))
     };
     format!(
         "{}\n{}{}{}{}\n",
