@@ -111,7 +111,7 @@ pub const MODULES: &[&Module] = &[
 ];
 
 /// What modules do beside their states, by module.
-pub const HOOKS: &[Hooks] = &[pkg::HOOKS, selinux::HOOKS];
+pub const HOOKS: &[Hooks] = &[iptables::HOOKS, pkg::HOOKS, selinux::HOOKS];
 
 /// Modules of Salt whose states react to changes of others and which are not in this version yet: an SLS is compiled as
 /// with them.

@@ -49,7 +49,9 @@ enum Family {
 impl Family {
     fn of(ctx: &Ctx) -> Result<Family, Fault> {
         match ctx.grains.str_at("os_family") {
-            Some("Debian") if ctx.host.which("netplan").is_some() && crate::exec::paths::is_folder(ctx.host, "/etc/netplan") => {
+            Some("Debian")
+                if ctx.host.which("netplan").is_some() && crate::exec::paths::is_folder(ctx.host, "/etc/netplan") =>
+            {
                 Err(Fault::execution("netplan has this host's network, and /etc/network/interfaces has no effect here"))
             }
             Some("Debian") => Ok(Family::Debian),
@@ -285,7 +287,8 @@ record! {
 
 impl Run for BuildNetworkSettings {
     fn run(self, ctx: &Ctx) -> Reply {
-        let lowered = self.settings.0.iter().map(|(name, value)| (Value::from(name.to_text().to_lowercase()), value.clone()));
+        let lowered =
+            self.settings.0.iter().map(|(name, value)| (Value::from(name.to_text().to_lowercase()), value.clone()));
         let settings = Settings(lowered.collect());
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::settings::build(ctx, &settings)?.into(),

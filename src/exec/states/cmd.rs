@@ -55,6 +55,22 @@ record! {
         timeout: Value = (),
         /// A command that was killed after its time is no failure.
         ignore_timeout: bool = false,
+        /// Taken, not used: for Windows.
+        password: Value = (),
+        /// Hide what the command prints from logs and from what is shown of it.
+        hide_output: Value = (),
+        /// The level at which output is logged.
+        output_loglevel: Value = (),
+        /// Taken, not used: there is no terminal.
+        use_vt: Value = (),
+        /// A folder in front of those where programs are looked for.
+        prepend_path: Value = (),
+        /// Exit codes besides 0 that are a success.
+        success_retcodes: Value = (),
+        /// Texts on standard output that make it a success.
+        success_stdout: Value = (),
+        /// Texts on standard error that make it a success.
+        success_stderr: Value = (),
         kwargs: Keywords,
     }
 }
@@ -100,6 +116,14 @@ impl Run {
             ("shell", shell),
             ("env", self.env),
             ("timeout", self.timeout),
+            ("password", self.password),
+            ("hide_output", self.hide_output),
+            ("output_loglevel", self.output_loglevel),
+            ("use_vt", self.use_vt),
+            ("prepend_path", self.prepend_path),
+            ("success_retcodes", self.success_retcodes),
+            ("success_stdout", self.success_stdout),
+            ("success_stderr", self.success_stderr),
         ] {
             if !value.is_null() {
                 keywords.insert(name, value);
@@ -161,6 +185,20 @@ record! {
         context: Value = (),
         /// Variables of the template that are not in `context`.
         defaults: Value = (),
+        /// Taken, not used: for Windows.
+        password: Value = (),
+        /// Hide what the command prints from logs and from what is shown of it.
+        hide_output: Value = (),
+        /// The level at which output is logged.
+        output_loglevel: Value = (),
+        /// Taken, not used: there is no terminal.
+        use_vt: Value = (),
+        /// Exit codes besides 0 that are a success.
+        success_retcodes: Value = (),
+        /// Texts on standard output that make it a success.
+        success_stdout: Value = (),
+        /// Texts on standard error that make it a success.
+        success_stderr: Value = (),
         kwargs: Keywords,
     }
 }
@@ -211,6 +249,13 @@ impl Script {
             ("timeout", self.timeout),
             ("context", if context.is_empty() { Value::Null } else { context.into() }),
             ("saltenv", saltenv.as_str().into()),
+            ("password", self.password),
+            ("hide_output", self.hide_output),
+            ("output_loglevel", self.output_loglevel),
+            ("use_vt", self.use_vt),
+            ("success_retcodes", self.success_retcodes),
+            ("success_stdout", self.success_stdout),
+            ("success_stderr", self.success_stderr),
         ] {
             if !value.is_null() {
                 keywords.insert(name, value);

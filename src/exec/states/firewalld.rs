@@ -12,8 +12,7 @@ use crate::wire::value::{Map, Value};
 pub const MODULE: Module =
     Module { name: "firewalld", doc: "Zones and services of the firewall daemon.", functions: FUNCTIONS };
 
-const FUNCTIONS: &[Function] =
-    &[state::<present::Present>("present"), state::<service::ServiceIs>("service")];
+const FUNCTIONS: &[Function] = &[state::<present::Present>("present"), state::<service::ServiceIs>("service")];
 
 /// One thing that is to change: how it is shown, and the functions that change it.
 struct Step {

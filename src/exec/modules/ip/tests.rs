@@ -36,7 +36,8 @@ fn an_interface_is_put_among_the_others_in_its_file() {
         .file("/etc/network/interfaces", INTERFACES)
         .file("/etc/network/interfaces.d/five", more);
     let world = world("Debian", host);
-    let made = build(&world, "eth1", "eth", "{proto: static, ipaddr: 10.1.0.1, netmask: 255.255.0.0, mtu: 9000, rx: off}");
+    let made =
+        build(&world, "eth1", "eth", "{proto: static, ipaddr: 10.1.0.1, netmask: 255.255.0.0, mtu: 9000, rx: off}");
     let stanza = "auto eth1\niface eth1 inet static\n    address 10.1.0.1\n    netmask 255.255.0.0\n    mtu 9000\n    offload-rx off\n";
     assert_eq!(made.unwrap(), format!("{stanza}\n"));
     let rest = "auto eth0\nallow-hotplug eth0\niface eth0 inet static\n    address 10.0.0.2\n    address 10.0.0.3\n    netmask 24\n    \

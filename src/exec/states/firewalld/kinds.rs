@@ -107,12 +107,8 @@ impl Kind {
 }
 
 /// The arguments by which a port is forwarded, and how they are shown.
-const FORWARD: [(&str, &str); 4] = [
-    ("src", "Source port"),
-    ("dest", "Destination port"),
-    ("proto", "Protocol"),
-    ("dstaddr", "Destination address"),
-];
+const FORWARD: [(&str, &str); 4] =
+    [("src", "Source port"), ("dest", "Destination port"), ("proto", "Protocol"), ("dstaddr", "Destination address")];
 
 /// `FROM:TO:PROTOCOL[:ADDRESS]` as firewalld lists it.
 pub fn forward(text: &str) -> Result<Value, Fault> {

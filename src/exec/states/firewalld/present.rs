@@ -96,8 +96,7 @@ impl Present {
                 steps.push(Step::one("default", from_to(default, name), "firewalld.set_default_zone", [named()]));
             }
         }
-        let masks = !is_new
-            && ask(ctx, "firewalld.get_masquerade", [named(), ("permanent", true.into())])?.truthy();
+        let masks = !is_new && ask(ctx, "firewalld.get_masquerade", [named(), ("permanent", true.into())])?.truthy();
         let told = |text: &str| from_to(masks, text);
         let step = |change: Map, fun| Step::one("masquerade", change, fun, [named(), ("permanent", true.into())]);
         match self.masquerade {

@@ -192,8 +192,8 @@ impl Wanted {
             return Ok(if names.is_empty() { Found::Nothing } else { Found::Others });
         }
         let quiet = ("ignore_retcode", Value::from(true));
-        let has_commit = self.is_hash
-            && self.git(ctx, "git.describe", &[("rev", self.rev.as_str().into()), quiet.clone()]).is_ok();
+        let has_commit =
+            self.is_hash && self.git(ctx, "git.describe", &[("rev", self.rev.as_str().into()), quiet.clone()]).is_ok();
         let other_url = if self.is_hash { None } else { self.other_url(ctx)? };
         Ok(Found::Checkout { head: self.head(ctx), has_commit, other_url })
     }
@@ -262,7 +262,14 @@ impl Wanted {
         if fetches {
             self.fetch(ctx, comments)?;
         }
-        let commit = self.commit(ctx).map_err(told)??;
+        let commit = match self.commit(ctx).map_err(told)? {
+            Ok(commit) => commit,
+            Err(missing) => {
+                // What was done for it is of no use.
+                comments.clear();
+                return Err(missing);
+            }
+        };
         if self.by.hard_reset {
             self.git(ctx, "git.reset", &[("opts", Value::list(["--hard", "HEAD"]))]).map_err(told)?;
             comments.push("Repository was reset to HEAD before checking out revision".to_owned());
@@ -302,7 +309,8 @@ impl Wanted {
         if self.remote != "origin" {
             opts.extend(["--origin", &self.remote]);
         }
-        let words = [("cwd", self.target.as_str().into()), ("url", self.url.as_str().into()), ("opts", Value::list(opts))];
+        let words =
+            [("cwd", self.target.as_str().into()), ("url", self.url.as_str().into()), ("opts", Value::list(opts))];
         self.account.ask_remote(ctx, "git.clone", &words).map_err(|fault| complaint(&fault))?;
         comments.push(format!("{} cloned to {}", self.url, self.target));
         Ok(())

@@ -119,8 +119,12 @@ impl LvPresent {
         let name = name.to_owned();
         Ok(change(Map::new(), format!("Logical Volume {name} is set to be resized"), move |ctx: &Ctx| {
             let asked = if wanted.is_some() { ("size", self.size) } else { ("extents", self.extents) };
-            let words =
-                [("lvpath", path.as_str().into()), asked, ("resizefs", self.resizefs.into()), ("force", self.force.into())];
+            let words = [
+                ("lvpath", path.as_str().into()),
+                asked,
+                ("resizefs", self.resizefs.into()),
+                ("force", self.force.into()),
+            ];
             let said = ask(ctx, "lvm.lvresize", words)?;
             let volumes = known(ctx, "lvm.lvdisplay", &path)?;
             let Some(volume) = volumes.at(&path).and_then(Value::as_map) else {

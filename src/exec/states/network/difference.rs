@@ -34,7 +34,8 @@ fn lines(shown: &Value) -> Vec<String> {
 
 /// Lines that have ends keep them, as Salt shows them: an empty line is behind each.
 fn difference(old: &[String], new: &[String]) -> String {
-    let text = |lines: &[String]| lines.iter().map(|line| format!("{}\n", line.trim_end_matches('\n'))).collect::<String>();
+    let text =
+        |lines: &[String]| lines.iter().map(|line| format!("{}\n", line.trim_end_matches('\n'))).collect::<String>();
     let has_end = |line: &str| old.iter().chain(new).any(|known| known.strip_suffix('\n') == Some(line));
     let diff = diff::unified(&text(old), &text(new));
     let shown = diff.lines().enumerate().map(|(at, line)| {
@@ -59,6 +60,9 @@ mod tests {
         let without = "--- \n+++ \n@@ -1,2 +1,2 @@\n a\n-b\n+c";
         assert_eq!(Difference::of(&list(&["a", "b"]), &list(&["a", "c"])), Difference::Changed(without.to_owned()));
         let with = "--- \n+++ \n@@ -1,2 +1,2 @@\n a\n\n-b\n\n+c\n";
-        assert_eq!(Difference::of(&list(&["a\n", "b\n"]), &list(&["a\n", "c\n"])), Difference::Changed(with.to_owned()));
+        assert_eq!(
+            Difference::of(&list(&["a\n", "b\n"]), &list(&["a\n", "c\n"])),
+            Difference::Changed(with.to_owned())
+        );
     }
 }

@@ -68,7 +68,8 @@ pub fn is_up(ctx: &Ctx, name: &str) -> Result<bool, Fault> {
     let all = interfaces.as_map().into_iter().flat_map(|interfaces| interfaces.iter());
     Ok(all.into_iter().any(|(own, interface)| {
         let listed = |key: &str| interface.at(key).and_then(Value::as_list).unwrap_or_default();
-        let on_loopback = |key: &str| own.as_str() == Some("lo") && listed(key).len() > 1 && listed(key).iter().any(has_label);
+        let on_loopback =
+            |key: &str| own.as_str() == Some("lo") && listed(key).len() > 1 && listed(key).iter().any(has_label);
         listed("secondary").iter().any(has_label) || on_loopback("inet") || on_loopback("inet6")
     }))
 }

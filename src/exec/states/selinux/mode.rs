@@ -33,8 +33,8 @@ impl State for Mode {
         Ok(change(would, format!("SELinux mode is set to be changed to {wanted}"), move |ctx: &Ctx| {
             let new = ask(ctx, "selinux.setenforce", [("mode", wanted.into())])?.to_text();
             // The kernel cannot be told to disable it: the file can.
-            let is_set = new == wanted
-                || (wanted == "Disabled" && ask(ctx, "selinux.getconfig", [])?.as_str() == Some(wanted));
+            let is_set =
+                new == wanted || (wanted == "Disabled" && ask(ctx, "selinux.getconfig", [])?.as_str() == Some(wanted));
             Ok(match is_set {
                 true => Outcome::done(format!("SELinux has been set to {wanted} mode")).with_changes(from_to(now, new)),
                 false => Outcome::failed(format!("Failed to set SELinux to {wanted} mode")),

@@ -16,7 +16,8 @@ pub fn shown(ctx: &Ctx, iface: &str) -> Result<Value, Fault> {
 
 pub fn build(ctx: &Ctx, iface: &str, settings: &Settings) -> Result<Value, Fault> {
     let options = bond::options(ctx, Family::Debian, settings, iface)?;
-    let words: String = options.iter().map(|(name, value)| format!("{}={} ", name.to_text(), value.to_text())).collect();
+    let words: String =
+        options.iter().map(|(name, value)| format!("{}={} ", name.to_text(), value.to_text())).collect();
     let text = format!("alias {iface} bonding\noptions {iface} {words}");
     if settings.is_test() {
         return Ok(Value::list(super::lines(&text)));

@@ -54,7 +54,8 @@ pub fn options(settings: &Settings, iface: &str) -> Result<Map, Fault> {
         Some(given) => {
             let text = given.to_text();
             let words: Vec<&str> = text.split_whitespace().collect();
-            let fits = words.len() > 1 && words.first().is_some_and(|time| time.bytes().all(|byte| byte.is_ascii_digit()));
+            let fits =
+                words.len() > 1 && words.first().is_some_and(|time| time.bytes().all(|byte| byte.is_ascii_digit()));
             if !fits {
                 return Err(wrong(iface, "waitport", "integer [interfaces]"));
             }

@@ -65,13 +65,8 @@ fn text(options: &Map) -> String {
     lines.extend(given("password").map(|password| format!("password {password}")));
     lines.push(format!("plugin rp-pppoe.so {}", given("pppoe_iface").unwrap_or_else(|| "eth0".to_owned())));
     lines.extend(SWITCHED.iter().filter(|name| is_on(name)).map(|name| (*name).to_owned()));
-    let numbers = [
-        ("holdoff", "15"),
-        ("maxfail", "0"),
-        ("lcp-echo-interval", "20"),
-        ("lcp-echo-failure", "3"),
-        ("mtu", "1492"),
-    ];
+    let numbers =
+        [("holdoff", "15"), ("maxfail", "0"), ("lcp-echo-interval", "20"), ("lcp-echo-failure", "3"), ("mtu", "1492")];
     for (name, default) in numbers {
         let value = options.at(name).map_or(default.to_owned(), Value::to_text);
         if !value.is_empty() {

@@ -48,7 +48,8 @@ impl Interfaces {
         }
         let mut all = Interfaces::default();
         for file in files {
-            all.parse(&file, &text_file::read(ctx.host, &file)?).map_err(|what| Fault::invocation(format!("{what} ({file})")))?;
+            all.parse(&file, &text_file::read(ctx.host, &file)?)
+                .map_err(|what| Fault::invocation(format!("{what} ({file})")))?;
         }
         all.0.retain(|(name, interface)| {
             let is_whole = name == SOURCE || interface.stanzas.iter().any(Option::is_some);
@@ -76,7 +77,8 @@ impl Interfaces {
     /// The lines of one of the files.
     pub fn text(&self, file: &str) -> String {
         let own = self.0.iter().filter(|(_, interface)| interface.file == file);
-        own.map(|(name, interface)| if name == SOURCE { interface.sources_text() } else { interface.text(name) }).collect()
+        own.map(|(name, interface)| if name == SOURCE { interface.sources_text() } else { interface.text(name) })
+            .collect()
     }
 
     fn parse(&mut self, file: &str, text: &str) -> Result<(), String> {
@@ -191,7 +193,8 @@ impl Stanza {
             }
         }
         for (prefix, options) in [("", &self.ethtool), ("bond-", &self.bonding), ("bridge_", &self.bridging)] {
-            let mut sorted: Vec<(String, &Value)> = options.iter().map(|(name, value)| (name.to_text(), value)).collect();
+            let mut sorted: Vec<(String, &Value)> =
+                options.iter().map(|(name, value)| (name.to_text(), value)).collect();
             sorted.sort_by(|one, other| one.0.cmp(&other.0));
             for (name, value) in sorted {
                 let text = match value {

@@ -7,9 +7,8 @@ use crate::exec::{Ctx, Fault};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
 
-const KINDS: [&str; 13] = [
-    "eth", "bond", "team", "alias", "clone", "ipsec", "dialup", "bridge", "slave", "teamport", "vlan", "ipip", "ib",
-];
+const KINDS: [&str; 13] =
+    ["eth", "bond", "team", "alias", "clone", "ipsec", "dialup", "bridge", "slave", "teamport", "vlan", "ipip", "ib"];
 /// Options that are yes or no.
 const SWITCHED: [&str; 13] = [
     "onparent",
@@ -84,7 +83,9 @@ pub fn build(ctx: &Ctx, iface: &str, kind: &str, enabled: bool, mut settings: Se
 fn complete(iface: &str, kind: &str, settings: &mut Settings) -> Result<(), Fault> {
     let missing = |what: &str| Err(Fault::invocation(what));
     match kind {
-        "slave" if settings.at("master").is_none() => return missing("master is a required setting for slave interfaces"),
+        "slave" if settings.at("master").is_none() => {
+            return missing("master is a required setting for slave interfaces");
+        }
         "slave" => settings.0.insert("slave", "yes"),
         "vlan" => settings.0.insert("vlan", "yes"),
         "bond" if settings.at("mode").is_none() => return missing("mode is required for bond interfaces"),
@@ -256,7 +257,9 @@ impl File<'_> {
     /// The address of the card, by which the file is known to be meant for it.
     fn hardware(&self, options: &mut Map) -> Result<(), Fault> {
         match self.settings.at("hwaddr") {
-            Some(address) if is_hardware(address) || matches!(self.kind, "bond" | "team" | "vlan" | "bridge" | "ipip") => {
+            Some(address)
+                if is_hardware(address) || matches!(self.kind, "bond" | "team" | "vlan" | "bridge" | "ipip") =>
+            {
                 options.insert("hwaddr", address.clone());
                 return Ok(());
             }
@@ -393,10 +396,12 @@ fn text(options: &Map) -> String {
     let mut text = String::new();
     for &(name, word, quoted) in LINES {
         match (name, quoted) {
-            (NUMBERED, _) => (1..).map_while(|at| options.at(&format!("IPADDR{at}")).map(|ip| (at, ip))).for_each(|(at, ip)| {
-                let length = options.at(&format!("PREFIX{at}")).map(Value::to_text).unwrap_or_default();
-                text.push_str(&format!("IPADDR{at}=\"{}\"\nPREFIX{at}=\"{length}\"\n", ip.to_text()));
-            }),
+            (NUMBERED, _) => {
+                (1..).map_while(|at| options.at(&format!("IPADDR{at}")).map(|ip| (at, ip))).for_each(|(at, ip)| {
+                    let length = options.at(&format!("PREFIX{at}")).map(Value::to_text).unwrap_or_default();
+                    text.push_str(&format!("IPADDR{at}=\"{}\"\nPREFIX{at}=\"{length}\"\n", ip.to_text()));
+                })
+            }
             (SERVERS, _) => {
                 let servers = given(name).and_then(Value::as_list).unwrap_or_default();
                 for (at, server) in (1..).zip(servers) {
