@@ -101,3 +101,58 @@ fn told(fault: &Fault) -> String {
 fn in_place(name: &str) -> String {
     format!("'{name}' is already in the desired state.")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{both, planned};
+    use super::*;
+    use crate::exec::host::Finished;
+    use crate::exec::host::fake::Fake;
+    use crate::exec::modules::tests::World;
+    use crate::exec::renderers::yaml;
+
+    fn arguments(text: &str) -> Arguments {
+        Arguments::keywords(yaml::load(text).unwrap().as_map().unwrap().clone())
+    }
+
+    fn zone() -> Fake {
+        Fake::new()
+            .answers(["firewall-cmd", "--get-zones", "--permanent"], "drop public\n")
+            .answers(["firewall-cmd", "--zone=public", "--list-all", "--permanent"], "public\n  masquerade: no\n")
+            .answers(["firewall-cmd", "--zone=public", "--list-ports", "--permanent"], "22/tcp 53/udp\n")
+    }
+
+    #[test]
+    fn ports_are_added_and_others_stay_unless_they_are_pruned() {
+        let host = zone()
+            .answers(["firewall-cmd", "--zone=public", "--add-port=80/tcp", "--permanent"], "success\n")
+            .answers(["firewall-cmd", "--zone=public", "--remove-port=53/udp", "--permanent"], "success\n")
+            .answers(["firewall-cmd", "--reload"], "success\n");
+        let world = World::on(host);
+        let shown = |text: &str| both(&world, planned(&world, "firewalld.present", arguments(text)));
+        let (would, done) = shown("{name: public, ports: [22/tcp, 80/tcp]}");
+        let changes = yaml::load("{ports: {old: [22/tcp, 53/udp], new: [22/tcp, 53/udp, 80/tcp]}}").unwrap();
+        assert_eq!((would.result, would.changes.len()), (None, 0));
+        assert!(would.comment.starts_with("Configuration for 'public' will change:\n"), "{}", would.comment);
+        assert_eq!((done.result, Value::from(done.changes)), (Some(true), changes));
+        let (_, pruned) = shown("{name: public, ports: [22/tcp], prune_ports: true}");
+        let changes = yaml::load("{ports: {old: [22/tcp, 53/udp], new: [22/tcp]}}").unwrap();
+        assert_eq!(Value::from(pruned.changes), changes);
+        let (same, _) = shown("{name: public, ports: [53/udp]}");
+        assert_eq!((same.result, same.comment.as_str()), (Some(true), "'public' is already in the desired state."));
+    }
+
+    #[test]
+    fn what_firewalld_refuses_ends_it_with_what_was_done() {
+        let no = Finished { code: 102, stderr: b"Error: INVALID_PORT: x\n".to_vec(), ..Finished::default() };
+        let host = zone()
+            .answers(["firewall-cmd", "--zone=public", "--add-masquerade", "--permanent"], "success\n")
+            .command(["firewall-cmd", "--zone=public", "--add-port=x", "--permanent"], no)
+            .answers(["firewall-cmd", "--reload"], "success\n");
+        let world = World::on(host);
+        let plan = planned(&world, "firewalld.present", arguments("{name: public, masquerade: true, ports: [x]}"));
+        let (_, done) = both(&world, plan);
+        assert_eq!((done.result, done.changes.len()), (Some(false), 1));
+        assert!(done.comment.starts_with("Error: ") && done.comment.contains("INVALID_PORT"), "{}", done.comment);
+    }
+}

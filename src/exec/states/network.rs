@@ -149,3 +149,55 @@ fn plan(ctx: &Ctx, old: Value, call: Call, words: Words) -> Result<Plan, Fault> 
     };
     Ok(Plan::Changes { would: Outcome::new(None, would), apply: Box::new(apply) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{both, planned};
+    use super::*;
+    use crate::exec::host::fake::Fake;
+    use crate::exec::modules::tests::World;
+    use crate::exec::renderers::yaml;
+
+    fn world(host: Fake) -> World {
+        World { grains: Map::from_iter([("os_family", "RedHat")]), ..World::on(host) }
+    }
+
+    fn arguments(text: &str) -> Arguments {
+        Arguments::keywords(yaml::load(text).unwrap().as_map().unwrap().clone())
+    }
+
+    #[test]
+    fn an_interface_is_written_once_and_then_stands() {
+        let world = world(Fake::new().folder("/etc/sysconfig/network-scripts"));
+        let wanted = "{name: eth7, proto: none, ipaddr: 10.0.0.1, hwaddr: '00:11:22:33:44:55', noifupdown: true}";
+        let plan = || planned(&world, "network.managed", arguments(wanted));
+        let written = || world.host.text("/etc/sysconfig/network-scripts/ifcfg-eth7");
+        let Ok(Plan::Changes { would, .. }) = plan() else { panic!("there is no such interface") };
+        assert_eq!((would.result, would.comment.as_str()), (None, "Interface eth7 is set to be added."));
+        assert_eq!(written(), None, "planning changes nothing");
+        let ctx = world.ctx(&crate::exec::context::NoMaster);
+        let arguments = Arguments::positional([Value::from("eth7"), "eth".into(), true.into()]);
+        let settings = yaml::load("{proto: none, ipaddr: 10.0.0.1, hwaddr: '00:11:22:33:44:55'}").unwrap();
+        let arguments = Arguments { keywords: settings.as_map().unwrap().clone(), ..arguments };
+        ctx.run("ip.build_interface", arguments).unwrap();
+        assert!(written().is_some_and(|text| text.contains("IPADDR=\"10.0.0.1\"\n")));
+        let (same, _) = both(&world, plan());
+        assert_eq!((same.result, same.comment.as_str()), (Some(true), "Interface eth7 is up to date."));
+    }
+
+    #[test]
+    fn settings_that_cannot_be_are_a_failure_before_anything_is_written() {
+        let world = world(Fake::new().folder("/etc/sysconfig/network-scripts"));
+        let cases = [
+            ("network.managed", "{name: eth7, proto: static}", "Option: static, Expected: [none|bootp|dhcp]"),
+            ("network.managed", "{name: eth7, type: slave}", "master is a required setting"),
+            ("network.routes", "{name: eth7}", "Expected: [List of routes]"),
+            ("network.system", "{name: x, enabled: perhaps}", "Setting: networking"),
+        ];
+        for (fun, wanted, comment) in cases {
+            let (outcome, _) = both(&world, planned(&world, fun, arguments(wanted)));
+            assert_eq!(outcome.result, Some(false), "{wanted}");
+            assert!(outcome.comment.contains(comment), "{wanted}: {}", outcome.comment);
+        }
+    }
+}
