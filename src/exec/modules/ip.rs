@@ -12,8 +12,9 @@ mod redhat;
 mod tests;
 
 use super::{Module, Run, function};
+use crate::exec::host::Attributes;
 use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
+use crate::exec::{Ctx, Fault, Reply, paths};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords};
 use crate::wire::value::{Map, Value};
@@ -49,9 +50,7 @@ enum Family {
 impl Family {
     fn of(ctx: &Ctx) -> Result<Family, Fault> {
         match ctx.grains.str_at("os_family") {
-            Some("Debian")
-                if ctx.host.which("netplan").is_some() && crate::exec::paths::is_folder(ctx.host, "/etc/netplan") =>
-            {
+            Some("Debian") if ctx.host.which("netplan").is_some() && paths::is_folder(ctx.host, "/etc/netplan") => {
                 Err(Fault::execution("netplan has this host's network, and /etc/network/interfaces has no effect here"))
             }
             Some("Debian") => Ok(Family::Debian),
@@ -401,16 +400,16 @@ fn lines_of(ctx: &Ctx, path: &str) -> Option<Vec<String>> {
     Some(String::from_utf8_lossy(&bytes).split_inclusive('\n').map(str::to_owned).collect())
 }
 
-/// Writes a file into a folder that must be there.
-fn write(ctx: &Ctx, path: &str, text: &str, mode: u32) -> Result<(), Fault> {
-    let folder = crate::exec::paths::folder_of(path);
-    if !crate::exec::paths::exists(ctx.host, &folder) {
+/// Writes a file into a folder that must be there. Without a mode it keeps its own; a new one is for all to read.
+fn write(ctx: &Ctx, path: &str, text: &str, mode: Option<u32>) -> Result<(), Fault> {
+    let folder = paths::folder_of(path);
+    if !paths::exists(ctx.host, &folder) {
         return Err(Fault::invocation(format!("{path} cannot be written. {folder} does not exist")));
     }
-    let attributes = crate::exec::host::Attributes { mode: Some(mode), ..Default::default() };
-    let real = crate::exec::paths::real(ctx.host, path);
+    let real = paths::real(ctx.host, path);
+    let mode = mode.or_else(|| (!paths::exists(ctx.host, &real)).then_some(0o644));
     ctx.host
-        .write(Path::new(&real), text.as_bytes(), attributes)
+        .write(Path::new(&real), text.as_bytes(), Attributes { mode, ..Attributes::default() })
         .map_err(|error| Fault::execution(format!("{path}: {error}")))
 }
 

@@ -7,6 +7,7 @@ mod module;
 mod port;
 
 use super::{Function, Hooks, Module, state};
+use crate::wire::value::Value;
 
 pub const MODULE: Module = Module {
     name: "selinux",
@@ -30,18 +31,18 @@ const FUNCTIONS: &[Function] = &[
 ];
 
 /// Whether a program of SELinux has done its work.
-fn is_done(answer: &crate::wire::value::Value) -> bool {
-    answer.at("retcode").and_then(crate::wire::value::Value::as_int) == Some(0)
+fn is_done(answer: &Value) -> bool {
+    answer.at("retcode").and_then(Value::as_int) == Some(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::{both, planned};
+    use super::Value;
     use crate::exec::host::fake::Fake;
     use crate::exec::modules::tests::World;
     use crate::exec::renderers::yaml;
     use crate::wire::record::Arguments;
-    use crate::wire::value::Value;
 
     const BOOLEANS: &str = "SELinux boolean  State  Default Description\n\n\
         ftp_home_dir  (off  ,  off)  Allow ftp\nxend_run_blktap  (on   ,   on)  Allow xend\n";

@@ -22,7 +22,7 @@ pub fn build(ctx: &Ctx, iface: &str, settings: &Settings) -> Result<Value, Fault
     if settings.is_test() {
         return Ok(Value::list(super::lines(&text)));
     }
-    write(ctx, &path(iface), &text, 0o644)?;
+    write(ctx, &path(iface), &text, None)?;
     ctx.run("kmod.load", Arguments::positional(["bonding"]))?;
     needs(ctx, "ifenslave")?;
     shown(ctx, iface)

@@ -210,7 +210,7 @@ fn ethtool_words(settings: &Settings, iface: &str) -> Result<Map, Fault> {
 fn save(ctx: &Ctx, iface: &str, interface: Interface, text: &str, settings: &Settings) -> Result<(), Fault> {
     if let Some(name) = settings.text("filename") {
         let path = if name.starts_with('/') { name } else { format!("{FOLDER}/{name}") };
-        return write(ctx, &path, text, 0o644);
+        return write(ctx, &path, text, None);
     }
     let mut all = Interfaces::read(ctx)?;
     let name = if interface.sources.is_empty() { iface } else { SOURCE };
@@ -219,5 +219,5 @@ fn save(ctx: &Ctx, iface: &str, interface: Interface, text: &str, settings: &Set
     let new = interface.sources.iter().filter(|path| !old.sources.contains(path)).cloned();
     let sources = old.sources.iter().cloned().chain(new).collect();
     *old = Interface { sources, file: file.clone(), ..interface };
-    write(ctx, &file, &all.text(&file), 0o644)
+    write(ctx, &file, &all.text(&file), None)
 }

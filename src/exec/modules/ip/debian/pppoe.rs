@@ -54,7 +54,7 @@ pub fn write(ctx: &Ctx, iface: &str, options: &Map) -> Result<(), Fault> {
     if provider.contains(['/', '\0']) || provider.starts_with('.') {
         return Err(wrong(iface, "provider", "the name of a file below /etc/ppp/peers"));
     }
-    super::super::write(ctx, &format!("/etc/ppp/peers/{provider}"), &text(options), 0o600)
+    super::super::write(ctx, &format!("/etc/ppp/peers/{provider}"), &text(options), Some(0o600))
 }
 
 fn text(options: &Map) -> String {

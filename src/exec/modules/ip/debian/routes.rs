@@ -23,8 +23,8 @@ pub fn build(ctx: &Ctx, iface: &str, settings: &Settings) -> Result<Value, Fault
         return Ok(Value::list(super::lines(&(add + &delete))));
     }
     let [up, down] = paths(iface);
-    write(ctx, &up, &add, 0o755)?;
-    write(ctx, &down, &delete, 0o755)?;
+    write(ctx, &up, &add, Some(0o755))?;
+    write(ctx, &down, &delete, Some(0o755))?;
     shown(ctx, iface)
 }
 

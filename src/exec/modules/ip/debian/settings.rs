@@ -24,10 +24,10 @@ impl Network {
     fn read(ctx: &Ctx) -> Result<Network, Fault> {
         let mut network = Network { search: Value::List(Vec::new()), ..Network::default() };
         for line in text_file::read(ctx.host, NETWORKING)?.lines() {
-            if let Some((name, value)) = line.split_once('=') {
-                if name.starts_with("CONFIGURE_INTERFACES") {
-                    network.networking = value.trim().to_owned();
-                }
+            if let Some((name, value)) = line.split_once('=')
+                && name.starts_with("CONFIGURE_INTERFACES")
+            {
+                network.networking = value.trim().to_owned();
             }
         }
         network.hostname = text_file::read(ctx.host, "/etc/hostname")?.lines().next().unwrap_or_default().to_owned();

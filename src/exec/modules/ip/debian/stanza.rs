@@ -168,10 +168,10 @@ impl Stanza {
             self.bridging.insert(name, value);
         } else {
             let key = format!("{}_cmds", word.replace('-', "_"));
-            if options::COMMANDS.contains(&key.as_str()) {
-                if let Value::List(commands) = self.options.entry_or(key, || Value::List(Vec::new())) {
-                    commands.push(value.into());
-                }
+            if options::COMMANDS.contains(&key.as_str())
+                && let Value::List(commands) = self.options.entry_or(key, || Value::List(Vec::new()))
+            {
+                commands.push(value.into());
             }
         }
         Ok(())

@@ -75,7 +75,7 @@ pub fn build(ctx: &Ctx, iface: &str, kind: &str, enabled: bool, mut settings: Se
         "team" => needs(ctx, "teamd")?,
         _ => {}
     }
-    write(ctx, &path(iface), &text, 0o644)?;
+    write(ctx, &path(iface), &text, None)?;
     shown(ctx, iface)
 }
 

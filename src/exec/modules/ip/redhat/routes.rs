@@ -26,7 +26,7 @@ pub fn build(ctx: &Ctx, iface: &str, settings: &Settings) -> Result<Vec<String>,
         return Ok(texts.iter().flat_map(|text| super::shown(text)).collect());
     }
     for (path, text) in paths(iface).iter().zip(&texts) {
-        write(ctx, path, text, 0o644)?;
+        write(ctx, path, text, None)?;
     }
     shown(ctx, iface)
 }

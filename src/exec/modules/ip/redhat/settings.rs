@@ -30,7 +30,7 @@ pub fn build(ctx: &Ctx, settings: &Settings) -> Result<Vec<String>, Fault> {
     if settings.is_test() {
         return Ok(super::shown(&text));
     }
-    write(ctx, NETWORK, &text, 0o644)?;
+    write(ctx, NETWORK, &text, None)?;
     shown(ctx)
 }
 
