@@ -166,14 +166,14 @@ exec chroot "$root" "$@"
 """
 
 
-def in_root(below, python, program, words, asked):
-    """Runs this script in a root of its own; both programs see the same paths."""
+def in_root(below, python, program, words, asked, own=__file__):
+    """Runs a script, this one if no other is named, in a root of its own; both programs see the same paths."""
     script = "import sys; print(sys.prefix); print(sys.base_prefix)"
     shown = subprocess.run([python, "-c", script], text=True, capture_output=True, check=True).stdout.splitlines()
     shown += [str(HERE), str(pathlib.Path(program).resolve().parent)]
     with tempfile.TemporaryDirectory() as work:
         spaces = ["unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child"]
-        command = spaces + ["sh", "-c", ROOT, "root", below, work, *sorted(set(shown)), "--", python, __file__, *words]
+        command = spaces + ["sh", "-c", ROOT, "root", below, work, *sorted(set(shown)), "--", python, str(own), *words]
         done = subprocess.run(command, input=json.dumps(asked), text=True, capture_output=True)
     if done.returncode:
         sys.exit(f"in the root: {done.stdout} {done.stderr}")

@@ -30,7 +30,7 @@ mod debconf;
 mod defaults;
 mod disk;
 mod dnsutil;
-mod environ;
+pub(in crate::exec) mod environ;
 mod event;
 pub mod file;
 mod firewalld;

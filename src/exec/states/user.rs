@@ -144,7 +144,10 @@ impl State for Present {
                 Some(changes) if !changes.is_empty() => {
                     would.comment.push_str(&format!("groups (pending creation): {pending}\n"));
                 }
-                _ => {}
+                Some(_) => {
+                    let comment = "The following user attributes are set to be changed:\n";
+                    would = Outcome::new(None, format!("{comment}groups (pending creation): {pending}\n"));
+                }
             }
             let done = format!("The following group(s) are not present: {pending}");
             return Ok(super::stands(would, Outcome::failed(done)));
