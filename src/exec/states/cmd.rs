@@ -58,11 +58,11 @@ record! {
         /// Taken, not used: for Windows.
         password: Value = (),
         /// Hide what the command prints from logs and from what is shown of it.
-        hide_output: Value = (),
+        hide_output: bool = false,
         /// The level at which output is logged.
-        output_loglevel: Value = (),
+        output_loglevel: Value = "debug",
         /// Taken, not used: there is no terminal.
-        use_vt: Value = (),
+        use_vt: bool = false,
         /// A folder in front of those where programs are looked for.
         prepend_path: Value = (),
         /// Exit codes besides 0 that are a success.
@@ -117,9 +117,9 @@ impl Run {
             ("env", self.env),
             ("timeout", self.timeout),
             ("password", self.password),
-            ("hide_output", self.hide_output),
+            ("hide_output", self.hide_output.into()),
             ("output_loglevel", self.output_loglevel),
-            ("use_vt", self.use_vt),
+            ("use_vt", self.use_vt.into()),
             ("prepend_path", self.prepend_path),
             ("success_retcodes", self.success_retcodes),
             ("success_stdout", self.success_stdout),
@@ -188,11 +188,11 @@ record! {
         /// Taken, not used: for Windows.
         password: Value = (),
         /// Hide what the command prints from logs and from what is shown of it.
-        hide_output: Value = (),
+        hide_output: bool = false,
         /// The level at which output is logged.
-        output_loglevel: Value = (),
+        output_loglevel: Value = "debug",
         /// Taken, not used: there is no terminal.
-        use_vt: Value = (),
+        use_vt: bool = false,
         /// Exit codes besides 0 that are a success.
         success_retcodes: Value = (),
         /// Texts on standard output that make it a success.
@@ -250,9 +250,9 @@ impl Script {
             ("context", if context.is_empty() { Value::Null } else { context.into() }),
             ("saltenv", saltenv.as_str().into()),
             ("password", self.password),
-            ("hide_output", self.hide_output),
+            ("hide_output", self.hide_output.into()),
             ("output_loglevel", self.output_loglevel),
-            ("use_vt", self.use_vt),
+            ("use_vt", self.use_vt.into()),
             ("success_retcodes", self.success_retcodes),
             ("success_stdout", self.success_stdout),
             ("success_stderr", self.success_stderr),
