@@ -17,7 +17,8 @@ real and again.
 Calls that change a host stand in files that begin with the line "# root". They are made only with --root, whose DIR is a
 root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
-begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there.
+begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there, $DATA is tests/data. A line
+"# grains {..}" gives both programs grains that the host does not have, such as another family of systems.
 """
 import argparse
 import collections
@@ -75,8 +76,15 @@ def needs_root(name):
     return path_of(name).read_text().startswith("# root")
 
 
-def configuration(folder):
-    options = dict(MINION, root_dir=str(folder / "root"))
+def grains_of(name):
+    """Grains that a file of calls wants the host to have."""
+    lines = path_of(name).read_text().splitlines()
+    given = [line.removeprefix("# grains ") for line in lines if line.startswith("# grains ")]
+    return json.loads(given[0]) if given else {}
+
+
+def configuration(folder, more=None):
+    options = dict(MINION, root_dir=str(folder / "root"), grains={**MINION["grains"], **(more or {})})
     (folder / "minion").write_text(json.dumps(options))
     (folder / "root").mkdir()
 
@@ -123,7 +131,7 @@ def answer_as_salt(folder):
 
 
 def prepare(line):
-    surroundings = dict(os.environ, PYTHON=sys.executable)
+    surroundings = dict(os.environ, PYTHON=sys.executable, DATA=str(HERE / "data"))
     done = subprocess.run(line, shell=True, text=True, capture_output=True, env=surroundings)
     if done.returncode:
         sys.exit(f"the preparation failed: {line}: {done.stderr}")
@@ -172,11 +180,11 @@ def in_root(below, python, program, words, asked, own=__file__):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def answer_in_root(program):
+def answer_in_root(program, name):
     """Runs within the root: all calls of one program."""
     folder = pathlib.Path("/tmp/compare")
     folder.mkdir()
-    configuration(folder)
+    configuration(folder, grains_of(name))
     if not program:
         return answer_as_salt(folder)
     answers = []
@@ -315,8 +323,8 @@ def compare(python, program, folder, names, root):
             if not root:
                 print(f"| {name} | | | needs --root |")
                 continue
-            answers = in_root(root, python, program, ["--in-root", ""], asked)
-            ours = in_root(root, python, program, ["--in-root", str(pathlib.Path(program).resolve())], asked)
+            answers = in_root(root, python, program, ["--in-root", "", name], asked)
+            ours = in_root(root, python, program, ["--in-root", str(pathlib.Path(program).resolve()), name], asked)
         else:
             answers = ask_salt(python, folder, asked)
             ours = [ask_halite(program, folder, call) for call in asked]
@@ -357,7 +365,7 @@ def main():
     if given.inside:
         return answer_as_salt(given.inside)
     if given.in_root is not None:
-        return answer_in_root(given.in_root)
+        return answer_in_root(given.in_root, given.modules[0])
     if not given.salt:
         arguments.error("--salt is missing")
     names = given.modules or sorted(path.stem for path in DATA.glob("*.calls")) + sorted(

@@ -93,6 +93,11 @@ record! {
         password_lock: Option<bool> = (),
         /// Whether only the files of this host count.
         local: bool = false,
+        /// Taken, not used: for Windows, as those that follow.
+        win_homedrive: Value = (),
+        win_profile: Value = (),
+        win_logonscript: Value = (),
+        win_description: Value = (),
     }
 }
 
