@@ -2,7 +2,8 @@
 //!
 //! SLS files of states with requisites are read, rendered and compiled to low chunks, at three sizes, so that the growth
 //! shows: a chain (each state requires the one before it), a fan (all require one), and an SLS that all states of another
-//! require (`sls:`). Then states that run `/bin/true` are set against the bare fork and exec of the same shell.
+//! require (`sls:`). Then states that run `/bin/true` are set against the bare fork and exec of the same shell, and a loop
+//! that makes files with nothing around it is timed, for what `file.managed` costs to be set against.
 
 use halite::exec::context::{Call, Ctx, NoMaster};
 use halite::exec::host::Machine;
@@ -10,6 +11,7 @@ use halite::exec::modules;
 use halite::wire::record::Arguments;
 use halite::wire::value::{Map, Value};
 use std::fmt::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -17,6 +19,7 @@ use std::time::{Duration, Instant};
 
 const SIZES: [usize; 3] = [2_500, 5_000, 10_000];
 const COMMANDS: usize = 300;
+const FILES: usize = 1_000;
 
 fn main() {
     let folder = std::env::temp_dir().join(format!("halite-bench-{}", std::process::id()));
@@ -32,6 +35,8 @@ fn main() {
     println!("run_{COMMANDS}_ms {:.1}", run.as_secs_f64() * 1e3);
     println!("bare_{COMMANDS}_ms {:.1}", bare.as_secs_f64() * 1e3);
     println!("run_in_bare {:.2}", run.as_secs_f64() / bare.as_secs_f64());
+    let files = fastest(5, || bare_files(&folder.join("bare")));
+    println!("bare_files_{FILES}_ms {:.1}", files.as_secs_f64() * 1e3);
     let _ = std::fs::remove_dir_all(&folder);
 }
 
@@ -132,4 +137,19 @@ fn call(folder: &Path, fun: &str) -> Value {
     };
     let arguments = Arguments::positional(["main"]);
     modules::call(&ctx, fun, arguments).map_or_else(|fault| fault.to_string().into(), |returned| returned.value)
+}
+
+/// Files made as `file.managed` makes them: each written beside its place, given its owner and mode, and renamed.
+fn bare_files(folder: &Path) -> Duration {
+    let _ = std::fs::remove_dir_all(folder);
+    std::fs::create_dir_all(folder).expect("a folder");
+    let started = Instant::now();
+    for at in 0..FILES {
+        let (draft, place) = (folder.join(format!(".{at}")), folder.join(at.to_string()));
+        std::fs::write(&draft, format!("the content of {at}\n")).expect("a file");
+        std::os::unix::fs::chown(&draft, Some(0), Some(0)).expect("an owner");
+        std::fs::set_permissions(&draft, std::fs::Permissions::from_mode(0o640)).expect("a mode");
+        std::fs::rename(&draft, &place).expect("a name");
+    }
+    started.elapsed()
 }

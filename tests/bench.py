@@ -13,6 +13,7 @@ ROOT = os.path.dirname(HERE)
 SALT_VERSION = '3008.4'
 FILE_BYTES = 100_000_000
 JOBS = 10_000
+FILES, FOLDER, PACKAGES = 1_000, 5_000, 100
 parser = argparse.ArgumentParser()
 parser.add_argument('--salt', default=os.path.join(tempfile.gettempdir(), 'halite-bench-salt'))
 parser.add_argument('--no-salt', action='store_true', default=os.environ.get('BENCH_SALT') == 'no')
@@ -118,6 +119,30 @@ class Fleet:
                       '    - result: True\n    - comment: {{ grains.id }} {{ at }}\n'
                       '{% if at %}    - require: [{test: s{{ at - 1 }}}]\n{% endif %}{% endfor %}')
         return self.command('salt-call', '--local', f'--file-root={self.root}/states', 'state.id_exists', 's999', 'thousand')
+
+    def effects(self, count):
+        """Median seconds of states that have something to do: files made and looked at again, a folder that is copied and
+        compared, packages that are there."""
+        tree, made = f'{self.root}/states', f'{self.root}/made'
+        os.makedirs(f'{tree}/folder', exist_ok=True)
+        for at in range(FOLDER):
+            with open(f'{tree}/folder/{at}', 'w') as file:
+                file.write(f'content of file {at}\n')
+        with open(f'{tree}/files.sls', 'w') as sls:
+            sls.write(f'{{% for at in range({FILES}) %}}\n{made}/files/{{{{ at }}}}:\n  file.managed:\n    - contents: the content of {{{{ at }}}}\n'
+                      f'    - user: root\n    - group: root\n    - mode: "0640"\n    - makedirs: True\n{{% endfor %}}')
+        with open(f'{tree}/recurse.sls', 'w') as sls:
+            sls.write(f'{made}/folder:\n  file.recurse:\n    - source: salt://folder\n')
+        names = sh('dpkg-query', '-W', '-f', '${binary:Package}\n').split()[:PACKAGES]
+        with open(f'{tree}/packages.sls', 'w') as sls:
+            sls.write('packages:\n  pkg.installed:\n    - refresh: False\n    - pkgs: [' + ', '.join(f'"{name}"' for name in names) + ']\n')
+        run = lambda sls: best_of(1, *self.command('salt-call', '--local', f'--file-root={tree}', 'state.apply', sls))
+        times = []
+        for _ in range(count):
+            shutil.rmtree(made, ignore_errors=True)
+            times.append([run('files'), run('files'), run('recurse'), run('recurse'), run('packages')])
+        shutil.rmtree(made)
+        return [statistics.median(each) for each in zip(*times)]
 
     def cold(self, count):
         """Seconds of what is asked once: grains, a runner, and the list of many jobs."""
@@ -262,6 +287,7 @@ def main():
         ping = best_of(20, *ours.command('salt', 'web1', 'test.ping'))
         thousand = best_of(10, *ours.thousand())
         cold = ours.cold(10)
+        effects = ours.effects(5)
         states = dict(line.split() for line in sh('cargo', 'bench', '--quiet', '--bench', 'states', cwd=ROOT).splitlines()
                       if len(line.split()) == 2)
         version = best_of(50, f'{folder}/salt', '--version')
@@ -287,6 +313,9 @@ def main():
     in_bare = float(states['run_in_bare'])
     row('300 states cmd.run: /bin/true', f"{in_bare:.2f} of bare fork and exec ({states['run_300_ms']} of {states['bare_300_ms']} ms)",
         'at most 1.5', in_bare <= 1.5)
+    bare_files = float(states['bare_files_1000_ms'])
+    for what, took in zip(('made', 'as they should be'), effects):
+        row(f'{FILES:,} file.managed, {what}, in a bare loop that writes them', f'{took * 1e3 / bare_files:.1f} ({took * 1e3:.0f} ms of {bare_files:.0f} ms)', '', True)
     row('size of the file', f'{size:.1f} MB', 'under 12 MB', size < 12)
     for what, name in ('rendered', 'sls'), ('read and rendered', 'sls_read'):
         mine, theirs = templates[f'{name}_us'], templates[f'{name.replace("sls", "minijinja")}_us']
@@ -295,7 +324,7 @@ def main():
     row('2,000 lines of YAML, in their bare events', f'{loaded / events:.2f} ({loaded:.0f} us of {events:.0f} us)', 'at most 2', loaded <= 2 * events)
     if not options.no_salt:
         renderer(templates['sls_read_us'])
-        salt(measured, call, ping, thousand, cold, file_time, master, minion)
+        salt(measured, call, ping, thousand, cold, effects, file_time, master, minion)
     width = max(len(what) for what, *_ in rows)
     for what, value, aim, met in rows:
         print(f'{what:{width}}  {value:44}  {aim:16}  {met}')
@@ -313,7 +342,7 @@ def install_salt():
         sh(f'{options.salt}/bin/pip', 'install', '-q', f'salt=={SALT_VERSION}')
 
 
-def salt(measured, call, ping, thousand, cold, file_time, master, minion):
+def salt(measured, call, ping, thousand, cold, effects, file_time, master, minion):
     install_salt()
     theirs = Fleet(f'{options.salt}/bin', 13605)
     try:
@@ -321,6 +350,7 @@ def salt(measured, call, ping, thousand, cold, file_time, master, minion):
         their_ping = best_of(5, *theirs.command('salt', 'web1', 'test.ping'))
         their_thousand = best_of(3, *theirs.thousand())
         their_cold = theirs.cold(3)
+        their_effects = theirs.effects(1)
         rates = dict(line.split() for line in sh(f'{options.salt}/bin/python3', '-c', LOCAL_CLIENT, theirs.root).splitlines()
                      if line.startswith(('one ', 'many ')))
         their_master, their_minion = theirs.memory()
@@ -337,6 +367,10 @@ def salt(measured, call, ping, thousand, cold, file_time, master, minion):
     ratio('1,000 states rendered and compiled', their_thousand / thousand, 100, ms(thousand), ms(their_thousand))
     for what, mine, other in zip(('grains.items, cold', 'salt-run, cold', f'{JOBS:,} jobs in jobs.list_jobs'), cold, their_cold):
         ratio(what, other / mine, 20, ms(mine), ms(other))
+    kinds = ((f'{FILES:,} file.managed, made', 50), ('  the same again', 50), (f'file.recurse of {FOLDER:,} files', 1),
+             ('  the same again', 1), (f'pkg.installed of {PACKAGES} packages that are there', 1))
+    for (what, aim), mine, other in zip(kinds, effects, their_effects):
+        ratio(what, other / mine, aim, ms(mine), ms(other))
     ratio('a file of 100 MB, sealed and hash-checked', their_file_time / file_time, 4,
           f'{file_time:.2f} s', f'{their_file_time:.2f} s')
     one, many = float(measured['jobs_per_second']), float(measured['jobs_per_second_32'])

@@ -18,8 +18,8 @@ Calls that change a host stand in files that begin with the line "# root", behin
 have. They are made only with --root, whose DIR is a
 root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
-begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there and $DATA the folder of these files.
-A line "# minion {...}" is for the configuration of the minion, as JSON.
+begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there, $DATA is tests/data. A line
+"# grains {..}" gives both programs grains that the host does not have, such as another family of systems.
 """
 import argparse
 import collections
@@ -84,14 +84,15 @@ def missing_in_root(name, root):
     return [tool for tool in wanted if not any((layer / "usr/bin" / tool).exists() for layer in layers)]
 
 
-def minion_of(name):
-    """What a file of calls says of the minion's configuration."""
+def grains_of(name):
+    """Grains that a file of calls wants the host to have."""
     lines = path_of(name).read_text().splitlines()
-    return next((json.loads(line.removeprefix("# minion ")) for line in lines if line.startswith("# minion ")), {})
+    given = [line.removeprefix("# grains ") for line in lines if line.startswith("# grains ")]
+    return json.loads(given[0]) if given else {}
 
 
-def configuration(folder, more):
-    options = dict(MINION, root_dir=str(folder / "root"), **more)
+def configuration(folder, more=None):
+    options = dict(MINION, root_dir=str(folder / "root"), grains={**MINION["grains"], **(more or {})})
     (folder / "minion").write_text(json.dumps(options))
     (folder / "root").mkdir()
 
@@ -108,8 +109,8 @@ def plain(value):
     return value
 
 
-def answer_as_salt(folder, asked):
-    """Runs within Salt's interpreter: answers to standard output."""
+def answer_as_salt(folder):
+    """Runs within Salt's interpreter: calls from standard input, answers to standard output."""
     import logging
 
     logging.disable(logging.CRITICAL)
@@ -123,7 +124,7 @@ def answer_as_salt(folder, asked):
         raise TimeoutError(f"no answer in {LIMIT} s")
 
     signal.signal(signal.SIGALRM, late)
-    for fun, positional, keywords in asked:
+    for fun, positional, keywords in json.load(sys.stdin):
         signal.alarm(LIMIT)
         if fun == "$":
             answers.append(prepare(positional[0]))
@@ -138,7 +139,7 @@ def answer_as_salt(folder, asked):
 
 
 def prepare(line):
-    surroundings = dict(os.environ, PYTHON=sys.executable, DATA=str(DATA))
+    surroundings = dict(os.environ, PYTHON=sys.executable, DATA=str(HERE / "data"))
     done = subprocess.run(line, shell=True, text=True, capture_output=True, env=surroundings)
     if done.returncode:
         sys.exit(f"the preparation failed: {line}: {done.stderr}")
@@ -173,32 +174,29 @@ exec chroot "$root" "$@"
 """
 
 
-def in_root(below, python, program, more, asked):
-    """Runs this script in a root of its own; both programs see the same paths."""
+def in_root(below, python, program, words, asked, own=__file__):
+    """Runs a script, this one if no other is named, in a root of its own; both programs see the same paths."""
     script = "import sys; print(sys.prefix); print(sys.base_prefix)"
     shown = subprocess.run([python, "-c", script], text=True, capture_output=True, check=True).stdout.splitlines()
-    shown += [str(HERE)] + ([str(pathlib.Path(program).resolve().parent)] if program else [])
+    shown += [str(HERE), str(pathlib.Path(program).resolve().parent)]
     with tempfile.TemporaryDirectory() as work:
         spaces = ["unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child"]
-        words = [python, __file__, "--in-root", program and str(pathlib.Path(program).resolve())]
-        command = spaces + ["sh", "-c", ROOT, "root", below, work, *sorted(set(shown)), "--", *words]
-        given = json.dumps([more, asked])
-        done = subprocess.run(command, input=given, text=True, capture_output=True)
+        command = spaces + ["sh", "-c", ROOT, "root", below, work, *sorted(set(shown)), "--", python, str(own), *words]
+        done = subprocess.run(command, input=json.dumps(asked), text=True, capture_output=True)
     if done.returncode:
         sys.exit(f"in the root: {done.stdout} {done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def answer_in_root(program):
+def answer_in_root(program, name):
     """Runs within the root: all calls of one program."""
     folder = pathlib.Path("/tmp/compare")
     folder.mkdir()
-    more, asked = json.load(sys.stdin)
-    configuration(folder, more)
+    configuration(folder, grains_of(name))
     if not program:
-        return answer_as_salt(folder, asked)
+        return answer_as_salt(folder)
     answers = []
-    for call in asked:
+    for call in json.load(sys.stdin):
         answers.append(prepare(call[1][0]) if call[0] == "$" else ask_halite(program, folder, call))
     print("\n" + json.dumps(answers))
 
@@ -336,8 +334,8 @@ def compare(python, program, folder, names, root):
             if missing := missing_in_root(name, root):
                 print(f"| {name} | | | needs a root with {', '.join(missing)} |")
                 continue
-            answers = in_root(root, python, "", minion_of(name), asked)
-            ours = in_root(root, python, program, minion_of(name), asked)
+            answers = in_root(root, python, program, ["--in-root", "", name], asked)
+            ours = in_root(root, python, program, ["--in-root", str(pathlib.Path(program).resolve()), name], asked)
         else:
             answers = ask_salt(python, folder, asked)
             ours = [ask_halite(program, folder, call) for call in asked]
@@ -376,9 +374,9 @@ def main():
     arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")
     given = arguments.parse_args()
     if given.inside:
-        return answer_as_salt(given.inside, json.load(sys.stdin))
+        return answer_as_salt(given.inside)
     if given.in_root is not None:
-        return answer_in_root(given.in_root)
+        return answer_in_root(given.in_root, given.modules[0])
     if not given.salt:
         arguments.error("--salt is missing")
     names = given.modules or sorted(path.stem for path in DATA.glob("*.calls")) + sorted(
@@ -388,7 +386,7 @@ def main():
         names = [name for name in names if not needs_root(name) and not name.startswith("states/")]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        configuration(folder, {})
+        configuration(folder)
         if given.grains:
             return grains(given.salt, given.halite, folder)
         if given.record:

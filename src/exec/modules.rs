@@ -30,7 +30,7 @@ mod debconf;
 mod defaults;
 mod disk;
 mod dnsutil;
-mod environ;
+pub(in crate::exec) mod environ;
 mod event;
 pub mod file;
 mod firewalld;
@@ -41,6 +41,7 @@ mod hashutil;
 mod hosts;
 mod http;
 mod ini;
+mod ip;
 mod iptables;
 mod key;
 mod kmod;
@@ -105,6 +106,7 @@ pub const MODULES: &[&Module] = &[
     &hosts::MODULE,
     &http::MODULE,
     &ini::MODULE,
+    &ip::MODULE,
     &iptables::MODULE,
     &key::MODULE,
     &kmod::MODULE,

@@ -35,6 +35,7 @@ mod cron;
 mod debconf;
 mod environ;
 mod file;
+mod firewalld;
 mod git;
 mod grains;
 mod group;
@@ -45,12 +46,15 @@ mod ini;
 mod iptables;
 mod kmod;
 mod locale;
+mod lvm;
 mod module;
 mod mount;
+mod network;
 mod pip;
 mod pkg;
 mod pkgrepo;
 mod process;
+mod selinux;
 mod service;
 mod ssh_auth;
 mod ssh_known_hosts;
@@ -77,6 +81,7 @@ pub const MODULES: &[&Module] = &[
     &debconf::MODULE,
     &environ::MODULE,
     &file::MODULE,
+    &firewalld::MODULE,
     &git::MODULE,
     &grains::MODULE,
     &group::MODULE,
@@ -86,12 +91,15 @@ pub const MODULES: &[&Module] = &[
     &iptables::MODULE,
     &kmod::MODULE,
     &locale::MODULE,
+    &lvm::MODULE,
     &module::MODULE,
     &mount::MODULE,
+    &network::MODULE,
     &pip::MODULE,
     &pkg::MODULE,
     &pkgrepo::MODULE,
     &process::MODULE,
+    &selinux::MODULE,
     &service::MODULE,
     &ssh_auth::MODULE,
     &ssh_known_hosts::MODULE,
@@ -103,7 +111,7 @@ pub const MODULES: &[&Module] = &[
 ];
 
 /// What modules do beside their states, by module.
-pub const HOOKS: &[Hooks] = &[pkg::HOOKS];
+pub const HOOKS: &[Hooks] = &[iptables::HOOKS, pkg::HOOKS, selinux::HOOKS];
 
 /// Modules of Salt whose states react to changes of others and which are not in this version yet: an SLS is compiled as
 /// with them.
@@ -140,6 +148,8 @@ pub struct Look<'a> {
     pub saltenv: &'a str,
     /// IDs that are watched and have changed, `module: id`, when the state runs for that.
     pub changed: &'a [String],
+    /// In test mode the same with a host that can be changed: for commands by which an SLS has it told what would happen.
+    pub rehearsal: Option<&'a Ctx<'a>>,
 }
 
 /// What is to be done about a state.
@@ -270,7 +280,7 @@ pub mod tests {
         let ctx = world.ctx(&NoMaster);
         let view = ReadOnly(ctx.host);
         let looking = ctx.on(&view);
-        let look = Look { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[] };
+        let look = Look { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[], rehearsal: None };
         let function = find(fun).unwrap_or_else(|| panic!("there is no state {fun}"));
         (function.run)(arguments, &look).unwrap_or_else(|error| panic!("{fun}: {error}"))
     }

@@ -335,10 +335,33 @@ impl<'s, 'a> Runner<'s, 'a> {
                 self.number += count - 1;
                 result.insert("__run_num__", self.next_number());
                 result.insert("__id__", low.at("__id__").cloned());
+                if self.in_test && result.at("result") == Some(&false.into()) {
+                    self.doubt(chunk, &mut result);
+                }
                 self.world.reload(&low);
             }
         }
         result
+    }
+
+    /// Test mode does nothing of what a state requires. Where that would have changed something, a failure says only that
+    /// nobody can tell what would become of the state: it misses a file, say, that the other would have made.
+    fn doubt(&self, chunk: usize, result: &mut Map) {
+        let Some(node) = self.graph.state_of(&tag(&self.chunks[chunk])) else { return };
+        let would_change = |step: &Step| {
+            self.results[step.chunk].as_ref().is_some_and(|result| result.at("result") == Some(&Value::Null))
+        };
+        let first: Vec<String> = (self.graph.dependencies(node).map(|(_, step)| step))
+            .filter(would_change)
+            .map(|step| self.chunks[step.chunk].at("__id__").map(Value::to_text).unwrap_or_default())
+            .collect();
+        if first.is_empty() {
+            return;
+        }
+        let failure = result.at("comment").map(Value::to_text).unwrap_or_default();
+        let doubt = format!("Test mode cannot tell what would be done: {} would change before.", first.join(", "));
+        result.insert("result", ());
+        result.insert("comment", format!("{failure}\n{doubt}"));
     }
 
     /// What is to be done when a chunk has run beside the others.

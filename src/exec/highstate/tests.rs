@@ -69,6 +69,23 @@ fn faults_are_told_in_the_words_of_salt() {
     }
 }
 
+#[test]
+fn test_mode_calls_no_failure_what_a_state_before_might_mend() {
+    let replace = "file.replace: [{pattern: a}, {repl: b}";
+    let sls = format!(
+        "first: test.succeed_with_changes\n/made: {{{replace}, {{require: [{{test: first}}]}}]}}\n/lost: {{{replace}]}}\n"
+    );
+    let files = Map::from_iter([("main.sls", sls)]);
+    let ours = of_files(&files, "state.apply", Arguments::positional(["main"]).with("test", true));
+    let result = |path: &str| ours.at(&format!("file_|-{path}_|-{path}_|-replace")).unwrap().clone();
+    assert_eq!(result("/made").at("result"), Some(&Value::Null));
+    assert_eq!(
+        result("/made").at("comment").unwrap().to_text(),
+        "/made: file not found\nTest mode cannot tell what would be done: first would change before."
+    );
+    assert_eq!(result("/lost").at("result"), Some(&Value::Bool(false)));
+}
+
 /// The errors without the line behind an excerpt, which says where the fault is: Salt has no such line.
 fn without_place(errors: &Value) -> Value {
     let shorter = |error: &Value| {

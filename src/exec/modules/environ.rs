@@ -143,13 +143,14 @@ record! {
     }
 }
 
+/// Why `update_minion` is refused.
+pub(in crate::exec) const NO_DAEMON: &str = "update_minion: the environment of the minion's daemon cannot be changed by \
+     this version; set it where the service is started";
+
 impl Run for Setenv {
     fn run(self, ctx: &Ctx) -> Reply {
         if self.update_minion {
-            return Err(Fault::execution(
-                "update_minion: the environment of the minion's daemon cannot be changed by this version; set it where \
-                 the service is started",
-            ));
+            return Err(Fault::execution(NO_DAEMON));
         }
         let Value::Map(environ) = self.environ else { return Ok(false.into()) };
         let mut done = Map::new();

@@ -3,6 +3,7 @@
 use super::{Function, Module, Run, function};
 use crate::exec::merge::{self, Lists};
 use crate::exec::pillar::{Asked, decrypted, gather};
+use crate::exec::renderers::yaml;
 use crate::exec::{Audience, Ctx, Fault, Reply};
 use crate::record;
 use crate::wire::record::{ArgumentError, Bound, Info, Keywords, Record, Rest};
@@ -13,6 +14,7 @@ pub const MODULE: Module =
 
 const FUNCTIONS: &[Function] = &[
     function::<Items>("data"),
+    function::<Ext>("ext"),
     function::<Get>("fetch"),
     function::<FileExists>("file_exists"),
     function::<FilterBy>("filter_by"),
@@ -198,6 +200,45 @@ impl Run for Items {
     fn run(self, ctx: &Ctx) -> Reply {
         let mask = Mask::of(ctx, self.unmask);
         self.collect(ctx).map(|items| mask.put_on(items.into()).into())
+    }
+}
+
+record! {
+    /// Returns the pillar with one more external source, of a minion that has its pillar on its own disk.
+    ///
+    ///   salt-call --local pillar.ext '{cmd_json: "echo {\"fruit\": \"apple\"}"}'
+    pub struct Ext {
+        /// The source as the option `ext_pillar` has it: a map of its name and its settings, or the text of such a map.
+        external: Value,
+        /// Data that is put on top.
+        pillar: Option<Map> = (),
+        /// Whether values are shown, as in `pillar.items`.
+        unmask: Option<bool> = (),
+    }
+}
+
+impl Run for Ext {
+    fn run(self, ctx: &Ctx) -> Reply {
+        if ctx.opts.str_at("file_client") != Some("local") {
+            return Err(Fault::execution(
+                "pillar.ext: which external sources a pillar has is the master's to say; try this with `salt-call --local`",
+            ));
+        }
+        let external = match self.external {
+            Value::Str(text) => yaml::load(&text).map_err(|error| Fault::invocation(format!("external: {error}")))?,
+            other => other,
+        };
+        if external.as_map().is_none() {
+            return Err(Fault::invocation("external: a map of a source and its settings is wanted"));
+        }
+        let mut opts = ctx.opts.clone();
+        let mut sources = opts.at("ext_pillar").and_then(Value::as_list).map(<[Value]>::to_vec).unwrap_or_default();
+        sources.push(external);
+        opts.insert("ext_pillar", Value::List(sources));
+        let asked = Asked { over: self.pillar.unwrap_or_default(), ..Asked::of(&opts) };
+        let mask = Mask::of(ctx, self.unmask);
+        let pillar = gather(&ctx.with(ctx.pillar, &opts), &asked)?;
+        Ok(mask.put_on(pillar.into()).into())
     }
 }
 

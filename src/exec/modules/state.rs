@@ -7,6 +7,7 @@ mod event;
 mod high;
 mod one;
 mod pause;
+mod pkg;
 mod request;
 mod settings;
 mod show;
@@ -29,12 +30,14 @@ const FUNCTIONS: &[Function] = &[
     function::<event::Event>("event"),
     function::<pause::Pauses>("get_pauses"),
     function::<show::Graph>("graph"),
+    function::<show::GraphHighstate>("graph_highstate"),
     function::<high::High>("high"),
     function::<apply::Highstate>("highstate"),
     function::<show::IdExists>("id_exists"),
     function::<disable::ListDisabled>("list_disabled"),
     function::<one::Low>("low"),
     function::<pause::Pause>("pause"),
+    function::<pkg::Pkg>("pkg"),
     function::<request::Request>("request"),
     function::<pause::Resume>("resume"),
     function::<request::RunRequest>("run_request"),

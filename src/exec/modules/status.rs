@@ -33,6 +33,7 @@ pub const MODULE: Module = Module {
         function::<Pid>("pid"),
         function::<PingMaster>("ping_master"),
         function::<Procs>("procs"),
+        function::<ProxyReconnect>("proxy_reconnect"),
         function::<Time>("time"),
         function::<Uptime>("uptime"),
         function::<Version>("version"),
@@ -52,6 +53,24 @@ fn number(text: &str) -> Value {
 
 fn proc(ctx: &Ctx, file: &str) -> Result<String, Fault> {
     text_file::read(ctx.host, &format!("/proc/{file}"))
+}
+
+record! {
+    /// Tells whether the connection of a proxy minion was looked after: False, for there is no proxy minion in this version.
+    ///
+    ///   salt '*' status.proxy_reconnect rest_sample
+    pub struct ProxyReconnect {
+        /// The kind of the proxy.
+        proxy_name: String,
+        /// Taken, not used.
+        opts: Value = (),
+    }
+}
+
+impl Run for ProxyReconnect {
+    fn run(self, _: &Ctx) -> Reply {
+        Ok(false.into())
+    }
 }
 
 record! {

@@ -4,6 +4,7 @@ mod contents;
 mod extract;
 
 use super::file::cached::Cached;
+use super::file::owner::{Owner, owned};
 use super::file::source::Source;
 use super::{Function, Look, Module, Outcome, Plan, State, already, failed, state};
 use crate::exec::fileserver::address::{Url, redacted, scheme};
@@ -146,10 +147,17 @@ impl Format {
 
 impl State for Extracted {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
-        if let Some(plan) = self.settled(ctx) {
+        if let Some(plan) = self.settled(look.ctx) {
             return Ok(plan);
         }
+        let unknown = Owner::new(look.ctx, &self.user, &self.group, None).unknown().into_iter().next();
+        Ok(owned(unknown, self.planned(look)?))
+    }
+}
+
+impl Extracted {
+    fn planned(self, look: &Look) -> Result<Plan, Fault> {
+        let ctx = look.ctx;
         let name = format!("{}/", self.name.trim_end_matches('/'));
         let source = Source { address: self.source.clone(), hash: self.source_hash.clone(), ..Source::default() };
         let address = match source.choice(look) {
@@ -194,9 +202,7 @@ impl State for Extracted {
         );
         Ok(Plan::Changes { would, apply: Box::new(move |ctx| work.fetch(ctx)) })
     }
-}
 
-impl Extracted {
     /// What can be said before anything of the archive is known.
     fn settled(&self, ctx: &Ctx) -> Option<Plan> {
         let is_absolute = |path: &Option<String>| path.as_ref().is_none_or(|path| path.starts_with('/'));
@@ -223,10 +229,6 @@ impl Extracted {
         }
         if let Some(path) = self.if_missing.as_ref().filter(|path| paths::exists(ctx.host, path)) {
             return Some(already(format!("Path {path} exists")));
-        }
-        let unknown = super::file::owner::Owner::new(ctx, &self.user, &self.group, None).unknown();
-        if let Some(unknown) = unknown.into_iter().next() {
-            return Some(failed(unknown));
         }
         let given = [&self.signature, &self.source_hash_sig].map(|signature| self.signed(signature).read(ctx));
         if given.iter().any(Result::is_err) {

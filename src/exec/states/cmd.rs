@@ -48,12 +48,29 @@ record! {
         shell: Option<String> = (),
         /// Variables to set: a map, or a list of maps.
         env: Value = (),
-        /// The command says itself whether it has changed something: in the last line of its output, or as JSON.
+        /// The command says itself whether it has changed something: in the last line of its output, or as JSON. A list with
+        /// `test_name: COMMAND`: that one says in test mode what would be changed.
         stateful: Value = false,
         /// Seconds after which it is killed.
         timeout: Value = (),
         /// A command that was killed after its time is no failure.
         ignore_timeout: bool = false,
+        /// Taken, not used: for Windows.
+        password: Value = (),
+        /// Hide what the command prints from logs and from what is shown of it.
+        hide_output: bool = false,
+        /// The level at which output is logged.
+        output_loglevel: Value = "debug",
+        /// Taken, not used: there is no terminal.
+        use_vt: bool = false,
+        /// A folder in front of those where programs are looked for.
+        prepend_path: Value = (),
+        /// Exit codes besides 0 that are a success.
+        success_retcodes: Value = (),
+        /// Texts on standard output that make it a success.
+        success_stdout: Value = (),
+        /// Texts on standard error that make it a success.
+        success_stderr: Value = (),
         kwargs: Keywords,
     }
 }
@@ -64,9 +81,13 @@ impl State for Run {
             return Ok(failed("Invalidly-formatted 'env' parameter. See documentation."));
         }
         let stateful = Stateful::of(&self.stateful);
+        let shell = shell(look, &self.shell);
+        if let (Some(ctx), Some(name)) = (look.rehearsal, Stateful::rehearsal(&self.stateful)) {
+            let outcome = Run { name, ..self }.execute(ctx, shell, stateful)?;
+            return Ok(Plan::Stands(stateful::rehearsed(outcome)));
+        }
         let comment = format!("Command \"{}\" would have been executed", self.name);
         let would = Map::from_iter([("cmd", self.name.as_str())]);
-        let shell = shell(look, &self.shell);
         let would = match stateful {
             Stateful::No => Outcome::new(None, comment).with_changes(would),
             Stateful::Yes => Outcome::default(),
@@ -95,6 +116,14 @@ impl Run {
             ("shell", shell),
             ("env", self.env),
             ("timeout", self.timeout),
+            ("password", self.password),
+            ("hide_output", self.hide_output.into()),
+            ("output_loglevel", self.output_loglevel),
+            ("use_vt", self.use_vt.into()),
+            ("prepend_path", self.prepend_path),
+            ("success_retcodes", self.success_retcodes),
+            ("success_stdout", self.success_stdout),
+            ("success_stderr", self.success_stderr),
         ] {
             if !value.is_null() {
                 keywords.insert(name, value);
@@ -147,7 +176,8 @@ record! {
         shell: Option<String> = (),
         /// Variables to set: a map, or a list of maps.
         env: Value = (),
-        /// The script says itself whether it has changed something.
+        /// The script says itself whether it has changed something. A list with `test_name: SCRIPT`: that one says in test
+        /// mode what would be changed.
         stateful: Value = false,
         /// Seconds after which it is killed.
         timeout: Value = (),
@@ -155,6 +185,20 @@ record! {
         context: Value = (),
         /// Variables of the template that are not in `context`.
         defaults: Value = (),
+        /// Taken, not used: for Windows.
+        password: Value = (),
+        /// Hide what the command prints from logs and from what is shown of it.
+        hide_output: bool = false,
+        /// The level at which output is logged.
+        output_loglevel: Value = "debug",
+        /// Taken, not used: there is no terminal.
+        use_vt: bool = false,
+        /// Exit codes besides 0 that are a success.
+        success_retcodes: Value = (),
+        /// Texts on standard output that make it a success.
+        success_stdout: Value = (),
+        /// Texts on standard error that make it a success.
+        success_stderr: Value = (),
         kwargs: Keywords,
     }
 }
@@ -170,11 +214,15 @@ impl State for Script {
             }
         }
         let stateful = Stateful::of(&self.stateful);
+        let (shell, saltenv) = (shell(look, &self.shell), look.saltenv.to_owned());
+        if let (Some(ctx), Some(name)) = (look.rehearsal, Stateful::rehearsal(&self.stateful)) {
+            let outcome = Script { name, ..self }.execute(ctx, shell, saltenv, stateful)?;
+            return Ok(Plan::Stands(stateful::rehearsed(outcome)));
+        }
         let comment = match stateful {
             Stateful::No => format!("Command '{}' would have been executed", self.name),
             Stateful::Yes => String::new(),
         };
-        let (shell, saltenv) = (shell(look, &self.shell), look.saltenv.to_owned());
         Ok(change(Map::new(), comment, move |ctx| self.execute(ctx, shell, saltenv, stateful)))
     }
 }
@@ -201,6 +249,13 @@ impl Script {
             ("timeout", self.timeout),
             ("context", if context.is_empty() { Value::Null } else { context.into() }),
             ("saltenv", saltenv.as_str().into()),
+            ("password", self.password),
+            ("hide_output", self.hide_output.into()),
+            ("output_loglevel", self.output_loglevel),
+            ("use_vt", self.use_vt.into()),
+            ("success_retcodes", self.success_retcodes),
+            ("success_stdout", self.success_stdout),
+            ("success_stderr", self.success_stderr),
         ] {
             if !value.is_null() {
                 keywords.insert(name, value);

@@ -1,7 +1,8 @@
 //! `environ.*`: environment variables of what this minion runs.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, state};
+use super::{Function, Look, Module, Outcome, Plan, State, ask, change, failed, stands, state};
 use crate::exec::Fault;
+use crate::exec::modules::environ::NO_DAEMON;
 use crate::record;
 use crate::wire::value::{Map, Value};
 
@@ -39,6 +40,9 @@ impl State for Setenv {
             value @ (Value::Str(_) | Value::Bool(false)) => Map::from_iter([(self.name, value)]),
             _ => return Ok(failed("Environ value must be string, dict or False")),
         };
+        if self.update_minion {
+            return Ok(failed(NO_DAEMON));
+        }
         let current = look.ctx.host.environment();
         let nothing = if self.false_unsets { Value::Null } else { "".into() };
         let mut changes = Map::new();
@@ -59,7 +63,8 @@ impl State for Setenv {
             }
         }
         if changes.is_empty() {
-            return Ok(already("Environ values were already set with the correct values"));
+            let said = |verb: &str| Outcome::done(format!("Environ values {verb} already set with the correct values"));
+            return Ok(stands(said("are"), said("were")));
         }
         let words = [
             ("environ", wanted.into()),

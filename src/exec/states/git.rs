@@ -2,6 +2,7 @@
 
 mod cloned;
 mod config;
+mod detached;
 mod latest;
 mod present;
 mod remote;
@@ -18,6 +19,7 @@ const FUNCTIONS: &[Function] = &[
     state::<cloned::Cloned>("cloned"),
     state::<config::ConfigSet>("config_set"),
     state::<config::ConfigUnset>("config_unset"),
+    state::<detached::Detached>("detached"),
     state::<latest::Latest>("latest"),
     state::<present::Present>("present"),
 ];

@@ -1,14 +1,17 @@
 //! `iptables.*`: rules of the packet filter.
 
+mod aggregate;
 mod chain;
 mod rule;
 
-use super::{Function, Module, Outcome, ask, given, state};
+use super::{Function, Hooks, Module, Outcome, ask, given, state};
 use crate::exec::{Ctx, Fault};
 use crate::wire::record::Arguments;
 use crate::wire::value::Value;
 
 pub const MODULE: Module = Module { name: "iptables", doc: "Rules of the packet filter.", functions: FUNCTIONS };
+
+pub const HOOKS: Hooks = Hooks { module: "iptables", aggregate: Some(aggregate::aggregate), init: None };
 
 const FUNCTIONS: &[Function] = &[
     state::<rule::Append>("append"),

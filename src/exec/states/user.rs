@@ -93,6 +93,11 @@ record! {
         password_lock: Option<bool> = (),
         /// Whether only the files of this host count.
         local: bool = false,
+        /// Taken, not used: for Windows, as those that follow.
+        win_homedrive: Value = (),
+        win_profile: Value = (),
+        win_logonscript: Value = (),
+        win_description: Value = (),
     }
 }
 
@@ -139,7 +144,10 @@ impl State for Present {
                 Some(changes) if !changes.is_empty() => {
                     would.comment.push_str(&format!("groups (pending creation): {pending}\n"));
                 }
-                _ => {}
+                Some(_) => {
+                    let comment = "The following user attributes are set to be changed:\n";
+                    would = Outcome::new(None, format!("{comment}groups (pending creation): {pending}\n"));
+                }
             }
             let done = format!("The following group(s) are not present: {pending}");
             return Ok(super::stands(would, Outcome::failed(done)));

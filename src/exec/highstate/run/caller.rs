@@ -170,7 +170,8 @@ impl Caller<'_> {
             return shown(low, Outcome::new(None, "Failed to meet global state conditions. State not called."));
         }
         let saltenv = low.at("saltenv").or_else(|| low.at("__env__")).and_then(Value::as_str).unwrap_or("base");
-        let look = Look { ctx: &self.looking, low, saltenv, changed };
+        let in_test = self.in_test || purpose == Purpose::Check;
+        let look = Look { ctx: &self.looking, low, saltenv, changed, rehearsal: in_test.then_some(&self.ctx) };
         let plan = slots::filled(&self.ctx, arguments(low, function)).and_then(|arguments| {
             // What states leave for each other is there while one looks, too.
             self.looking.scratch.swap(&self.ctx.scratch);
@@ -181,7 +182,7 @@ impl Caller<'_> {
         });
         let outcome = match plan {
             Ok(Plan::Stands(outcome)) => Ok(outcome),
-            Ok(Plan::Changes { would, .. }) if self.in_test || purpose == Purpose::Check => Ok(would),
+            Ok(Plan::Changes { would, .. }) if in_test => Ok(would),
             Ok(Plan::Changes { apply, .. }) => apply(&self.ctx),
             Err(fault) => Err(fault),
         };

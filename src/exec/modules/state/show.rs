@@ -162,8 +162,12 @@ impl Run for ShowHighstate {
     }
 }
 
-/// The low chunks of the top file.
+/// The low chunks of the top file, in order.
 fn lowstate(ctx: &Ctx, keywords: &Map) -> Result<Result<Vec<Value>, Vec<String>>, Fault> {
+    Ok(low_of_top(ctx, keywords)?.map(|low| low.ordered()))
+}
+
+fn low_of_top(ctx: &Ctx, keywords: &Map) -> Result<Result<low::Low, Vec<String>>, Fault> {
     let settings = Settings::new(ctx, Of::Top, None, keywords)?;
     settings.refuse(keywords)?;
     let world = settings.world(ctx);
@@ -172,8 +176,7 @@ fn lowstate(ctx: &Ctx, keywords: &Map) -> Result<Result<Vec<Value>, Vec<String>>
     if !errors.is_empty() {
         return Ok(Err(errors));
     }
-    let low = highstate::complete(high, &settings.opts).and_then(|high| low::compile(high, &settings.opts, ctx.grains));
-    Ok(low.map(|low| low.ordered()))
+    Ok(highstate::complete(high, &settings.opts).and_then(|high| low::compile(high, &settings.opts, ctx.grains)))
 }
 
 record! {
@@ -271,6 +274,26 @@ impl Run for Graph {
     fn run(self, ctx: &Ctx) -> Reply {
         let (settings, high) = high(ctx, &self.mods, self.test, &self.kwargs.0)?;
         match high.and_then(|high| low::compile(high, &settings.opts, ctx.grains)) {
+            Ok(low) => Ok(low.graph.to_dot(&low.chunks).into()),
+            Err(found) => errors(found),
+        }
+    }
+}
+
+record! {
+    /// Returns the requisites of all that the minion would be brought to, as a graph in the language of Graphviz, DOT.
+    ///
+    ///   salt '*' state.graph_highstate
+    pub struct GraphHighstate {
+        /// Taken, not used: to show is never in the way of a run.
+        queue: Value = (),
+        kwargs: Keywords,
+    }
+}
+
+impl Run for GraphHighstate {
+    fn run(self, ctx: &Ctx) -> Reply {
+        match low_of_top(ctx, &self.kwargs.0)? {
             Ok(low) => Ok(low.graph.to_dot(&low.chunks).into()),
             Err(found) => errors(found),
         }

@@ -74,7 +74,7 @@ impl Work {
     pub fn fetch(self, ctx: &Ctx) -> Result<Outcome, Fault> {
         let view = ReadOnly(ctx.host);
         let looking = ctx.on(&view);
-        let look = Look { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[] };
+        let look = Look { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
         let cached = match self.state.cached(&self.address, &self.saltenv)?.plan(&look)? {
             Plan::Stands(outcome) => outcome,
             Plan::Changes { apply, .. } => apply(ctx)?,
@@ -341,7 +341,7 @@ impl Work {
         }
         let view = ReadOnly(ctx.host);
         let looking = ctx.on(&view);
-        let look = Look { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[] };
+        let look = Look { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
         let bound = Directory::bind(Arguments::keywords(arguments));
         let directory = bound.map_err(|error| Fault::Arguments { fun: "file.directory".to_owned(), error })?;
         match directory.plan(&look)? {

@@ -21,6 +21,12 @@ impl Stateful {
         }
     }
 
+    /// The command that says in test mode what would be changed, and changes nothing: `stateful: [{test_name: ...}]`.
+    pub fn rehearsal(value: &Value) -> Option<String> {
+        let first = value.as_list()?.first()?;
+        first.at("test_name").filter(|command| command.truthy()).map(Value::to_text)
+    }
+
     /// What a command has done, by what it says: JSON, or a last line such as `changed=yes comment='done'`.
     pub fn read(self, mut outcome: Outcome) -> Outcome {
         if self == Stateful::No {
@@ -52,6 +58,14 @@ impl Stateful {
             }
         }
     }
+}
+
+/// What a command has said in test mode: what it has told has not happened.
+pub fn rehearsed(mut outcome: Outcome) -> Outcome {
+    if outcome.result == Some(true) && !outcome.changes.is_empty() {
+        outcome.result = None;
+    }
+    outcome
 }
 
 fn failed(mut outcome: Outcome, message: &str) -> Outcome {

@@ -1,7 +1,7 @@
 //! `file.hardlink`.
 
 use super::super::{Look, Outcome, Plan, State, failed};
-use super::owner::Owner;
+use super::owner::{Owner, owned};
 use super::{group_of, is_folder, made_above, mode, own_name, single, user_or_own};
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
@@ -53,15 +53,15 @@ impl State for Hardlink {
             (&name, format!("Specified file {name} is not an absolute path")),
             (&target, format!("Specified target {target} is not an absolute path")),
         ];
-        let mut wrong = owner.unknown();
-        wrong.extend(relative.into_iter().filter(|(path, _)| !path.starts_with('/')).map(|(_, text)| text));
-        if !wrong.is_empty() {
-            let end = if wrong.len() > 1 { "." } else { "" };
-            return Ok(failed(wrong.join(". ") + end));
+        let is_relative = relative.iter().any(|(path, _)| !path.starts_with('/'));
+        let wrong = owner.wrong(relative.into_iter().filter(|(path, _)| !path.starts_with('/')).map(|(_, text)| text));
+        if is_relative {
+            return Ok(failed(wrong.unwrap_or_default()));
         }
         let link = Link { would: checked(ctx, &name, &target, self.force), name, target, owner };
         let (force, makedirs) = (self.force, self.makedirs);
-        Ok(Plan::Changes { would: link.would.clone(), apply: Box::new(move |ctx| link.make(ctx, force, makedirs)) })
+        let would = link.would.clone();
+        Ok(owned(wrong, Plan::Changes { would, apply: Box::new(move |ctx| link.make(ctx, force, makedirs)) }))
     }
 }
 

@@ -4,7 +4,7 @@ mod contents;
 
 use super::super::{Look, Outcome, Plan, State, already, failed, stands};
 use super::check_cmd::{Check, checked};
-use super::owner::Owner;
+use super::owner::{Owner, owned};
 use super::source::{Found, Source, Template, Verify};
 use super::target::{Content, Origin, Target};
 use super::{accumulated, is_folder, mode, own_name, single};
@@ -206,15 +206,13 @@ impl Managed {
         if is_folder(ctx, path) {
             return Ok(failed(missing.unwrap_or_else(|| format!("Specified target {name} is a directory"))));
         }
+        let has_engine = self.template.as_ref().is_some_and(|engine| !engine.is_empty());
+        self.replace &= has_engine || !self.source().is_at(look, &name);
         let plan = match !self.replace && paths::exists(ctx.host, &name) {
             true => self.of_attributes(ctx, owner)?,
             false => self.of_content(look, contents, owner, keeps_mode)?,
         };
-        Ok(match (missing, plan) {
-            (Some(missing), Plan::Changes { would, .. }) => stands(would, Outcome::failed(missing)),
-            (Some(missing), _) => failed(missing),
-            (None, plan) => plan,
-        })
+        Ok(owned(missing, plan))
     }
 
     /// Owner, mode and attributes alone: the content that is there stays.

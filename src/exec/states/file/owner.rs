@@ -1,5 +1,6 @@
 //! Who owns a file and who may use it.
 
+use super::super::{Outcome, Plan, failed, stands};
 use super::shown;
 use crate::exec::Ctx;
 use crate::exec::host::{Attributes, FileKind, Stat};
@@ -19,6 +20,16 @@ struct Account {
     name: Value,
     /// Nothing where there is none of that name. A state before this one may make it, so test mode goes on.
     id: Option<u32>,
+}
+
+/// A plan for an owner of whom something is missing: a state before this one may make it, so test mode goes on as if that
+/// were done.
+pub fn owned(missing: Option<String>, plan: Plan) -> Plan {
+    match (missing, plan) {
+        (Some(missing), Plan::Changes { would, .. }) => stands(would, Outcome::failed(missing)),
+        (Some(missing), _) => failed(missing),
+        (None, plan) => plan,
+    }
 }
 
 impl Owner {
@@ -54,6 +65,13 @@ impl Owner {
             unknown.map(|account| format!("{kind} {} does not exist", account.name.to_text()))
         };
         [of("User", &self.user), of("Group", &self.group)].into_iter().flatten().collect()
+    }
+
+    /// Whom there is not and what else is wrong, as the states of links say it; nothing where all is well.
+    pub fn wrong(&self, others: impl IntoIterator<Item = String>) -> Option<String> {
+        let all: Vec<String> = self.unknown().into_iter().chain(others).collect();
+        let end = if all.len() > 1 { "." } else { "" };
+        (!all.is_empty()).then(|| all.join(". ") + end)
     }
 
     /// The same owner, with another mode.

@@ -261,7 +261,7 @@ fn replaced_folder(path: &str, arguments: Map, saltenv: &str) -> Plan {
     let (path, saltenv) = (path.to_owned(), saltenv.to_owned());
     let apply = move |ctx: &Ctx| {
         all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
-        let look = Look { ctx, low: &Map::new(), saltenv: &saltenv, changed: &[] };
+        let look = Look { ctx, low: &Map::new(), saltenv: &saltenv, changed: &[], rehearsal: None };
         let outcome = match planned::<Managed>(&look, "managed", arguments)? {
             Plan::Stands(outcome) => outcome,
             Plan::Changes { apply, .. } => apply(ctx)?,

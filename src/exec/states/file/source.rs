@@ -4,6 +4,7 @@ use super::super::Look;
 use crate::exec::digest::HashType;
 use crate::exec::fileserver::address::{redacted, scheme, split_saltenv};
 use crate::exec::fileserver::client::{FileClient, Wanted};
+use crate::exec::modules::file::hash::Sum;
 use crate::exec::{Fault, paths, templates};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
@@ -101,6 +102,20 @@ impl Source {
             (own != digest.to_lowercase()).then(|| [kind.name().to_owned(), digest, own])
         });
         Ok(Ok(Some(Found { address, bytes, mismatch })))
+    }
+
+    /// Whether a file has the hash that is asked for already, so that no web server need be asked for the content.
+    pub fn is_at(&self, look: &Look, name: &str) -> bool {
+        if self.verify == Verify::Skip || !self.hash.truthy() || !paths::is_file(look.ctx.host, name) {
+            return false;
+        }
+        let Ok(Some((address, hash))) = self.choice(look) else { return false };
+        if matches!(scheme(&address).as_str(), "" | "file" | "salt") || !hash.truthy() {
+            return false;
+        }
+        let place = paths::real(look.ctx.host, name);
+        let wanted = self.sum(look, name, &address, &hash_text(&hash));
+        wanted.is_ok_and(|wanted| Sum::of(look.ctx.host, &place, wanted.0).is_ok_and(|own| own.digest == wanted.1))
     }
 
     /// The hash that the content should have.

@@ -1,7 +1,7 @@
 //! `file.symlink`.
 
 use super::super::{Look, Outcome, Plan, State, failed, stands};
-use super::owner::Owner;
+use super::owner::{Owner, owned};
 use super::{absolute, group_of, is_folder, made_above, mode, own_name, refused, single, user_or_own};
 use crate::exec::host::{FileKind, Stat};
 use crate::exec::modules::file::remove::all;
@@ -61,11 +61,11 @@ impl State for Symlink {
         let stat = ctx.host.stat(&path).ok();
         let (user, group) = self.owner(ctx, stat.as_ref());
         let owner = Owner::new(ctx, &user, &group, dir_mode);
-        let mut wrong = owner.unknown();
-        wrong.extend(absolute(&self.name, "symlink").err());
-        if !wrong.is_empty() {
-            let end = if wrong.len() > 1 { "." } else { "" };
-            return Ok(failed(wrong.join(". ") + end));
+        let relative = absolute(&self.name, "symlink").err();
+        let is_relative = relative.is_some();
+        let wrong = owner.wrong(relative);
+        if is_relative {
+            return Ok(failed(wrong.unwrap_or_default()));
         }
         let owned_by = format!("{}:{}", user.to_text(), group.to_text());
         let mut would = self.checked(ctx, stat.as_ref(), &owner, &owned_by);
@@ -74,12 +74,12 @@ impl State for Symlink {
             if !self.makedirs {
                 let missing = format!("Directory {folder} for symlink is not present");
                 would.comment.push_str(&format!("\n{missing}"));
-                return Ok(stands(would, Outcome::failed(missing)));
+                return Ok(stands(would, Outcome::failed(wrong.unwrap_or(missing))));
             }
             would.comment.push_str(&format!("\n{folder} will be created"));
         }
         let link = Link { state: self, path, owner, owned_by };
-        Ok(Plan::Changes { would, apply: Box::new(move |ctx| link.make(ctx)) })
+        Ok(owned(wrong, Plan::Changes { would, apply: Box::new(move |ctx| link.make(ctx)) }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `git.config_set`, `git.config_unset`.
 
-use super::super::{Look, Outcome, Plan, State, already, failed, from_to, single};
+use super::super::{Look, Outcome, Plan, State, already, failed, from_to, single, stands};
 use super::{Account, complaint};
 use crate::exec::{Ctx, Fault};
 use crate::record;
@@ -85,8 +85,17 @@ impl State for ConfigSet {
         let global = if is_global { "Global key " } else { "" };
         let mut words = place.clone();
         words.extend([("key", name.as_str().into()), ("all", true.into()), ("ignore_retcode", true.into())]);
-        let old = account.ask(look.ctx, "git.config_get", &words)?;
         let wanted = Value::list(desired.iter().map(String::as_str));
+        let old = match account.ask(look.ctx, "git.config_get", &words) {
+            Ok(old) => old,
+            // A state before this one may make the repository.
+            Err(fault) if !is_global => {
+                let would = Outcome::new(None, format!("'{name}' would be added as {shown}"));
+                let would = would.with_changes(from_to(Value::Null, wanted));
+                return Ok(stands(would, Outcome::failed(complaint(&fault))));
+            }
+            Err(fault) => return Err(fault),
+        };
         if old == wanted {
             return Ok(already(format!("{global}'{name}' is already set to {shown}")));
         }

@@ -49,6 +49,8 @@ record! {
         cwd: Option<String> = (),
         /// Variables of the environment.
         env_vars: Value = (),
+        /// Taken, not used, as by Salt.
+        repo: Value = (),
         /// Whatever else pip.install takes: `log`, `proxy`, `timeout`, `find_links`, `no_index`, `target`, `no_deps`,
         /// `pre_releases`, `cert`, `trusted_host`, `no_cache_dir`, `cache_dir`, `no_binary`, `extra_args` and so on.
         kwargs: Keywords,

@@ -1,0 +1,2 @@
+mkdir -p /etc/limits.d /etc/motd.d
+touch /etc/limits.d/old.conf

@@ -1,0 +1,9 @@
+include:
+- base
+- base.files
+extend:
+  banner:
+    file:
+    - mode: '0644'
+exclude:
+- id: unwanted

@@ -1,0 +1,3 @@
+base:
+  'web1':
+  - keys

@@ -1,0 +1,5 @@
+base:
+  '*':
+  - staff
+  - ssh
+  - system

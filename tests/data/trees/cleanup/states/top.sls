@@ -1,0 +1,5 @@
+base:
+  '*':
+  - accounts
+  - software
+  - traces

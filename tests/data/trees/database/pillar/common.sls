@@ -1,0 +1,1 @@
+backup: {hour: 2, target: /var/backups/db}

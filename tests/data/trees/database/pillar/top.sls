@@ -1,0 +1,6 @@
+base:
+  'roles:db':
+  - match: grain
+  - db
+  '*':
+  - common

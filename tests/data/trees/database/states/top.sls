@@ -1,0 +1,4 @@
+base:
+  'G@roles:db and web*':
+  - match: compound
+  - db

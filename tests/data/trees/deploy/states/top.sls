@@ -1,0 +1,2 @@
+base:
+  '*': [app, app.runtime]

@@ -1,0 +1,2 @@
+#!yaml
+sasl: {password: "pa55: w#rd"}

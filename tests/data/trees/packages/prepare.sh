@@ -1,0 +1,1 @@
+cp -r /srv/repo /srv/more

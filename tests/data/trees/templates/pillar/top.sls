@@ -1,0 +1,3 @@
+base:
+  '*': [nodes]
+  'web1': [own]

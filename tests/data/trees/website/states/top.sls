@@ -1,0 +1,6 @@
+base:
+  'web*':
+  - users
+  - web
+  - web.vhosts
+  - maintenance
