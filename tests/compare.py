@@ -21,6 +21,7 @@ begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpre
 """
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -63,12 +64,32 @@ def calls(name):
             sys.exit(f"{name}.calls, line {number}: {error}")
         end += 2 * thrice
         if name.startswith("states/"):
-            call = ["state.single", [call[0]], call[1]]
+            note = line[end:].strip()
             if thrice:
-                yield *call[:2], dict(call[2], test=True), line[end:].strip()
-                yield *call, line[end:].strip()
+                yield *as_call(*call, {"test": True}), note
+                yield *as_call(*call, {}), note
+            yield *as_call(*call, {}), note
+            continue
         fun, positional, *keywords = call
         yield fun, positional, keywords[0] if keywords else {}, line[end:].strip()
+
+
+def as_call(state, arguments, mode):
+    """A state as one call. `state.single` cannot hand on an argument that it has itself."""
+    if "opts" not in arguments:
+        return "state.single", [state], arguments | mode
+    module, function = state.split(".")
+    name = arguments.get("name", "x")
+    return "state.high", [{name: {module: [function] + [{key: value} for key, value in arguments.items()]}}], mode
+
+
+def subject(call):
+    """The function or the state that a call is there for."""
+    if call[0] == "state.high":
+        chunk = next(iter(call[1][0].values()))
+        module = next(iter(chunk))
+        return f"{module}.{chunk[module][0]}"
+    return call[1][0] if call[0] == "state.single" else call[0]
 
 
 def needs_root(name):
@@ -90,6 +111,8 @@ def plain(value):
         return {str.__str__(key) if isinstance(key, str) else str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
     return value
 
 
@@ -101,9 +124,18 @@ def answer_as_salt(folder):
     import salt.client
     import salt.config
 
-    options = salt.config.minion_config(str(pathlib.Path(folder) / "minion"))
-    functions = salt.client.Caller(mopts=options).sminion.functions
+    configured = pathlib.Path(folder) / "minion"
+    grains = configured.with_name("grains")
+    written = lambda: grains.read_bytes() if grains.exists() else None
+
+    def load():
+        functions = salt.client.Caller(mopts=salt.config.minion_config(str(configured))).sminion.functions
+        functions["state.single"]("test.nop", "x")
+        return functions
+
+    functions, known = load(), written()
     answers = []
+
     def late(*_):
         raise TimeoutError(f"no answer in {LIMIT} s")
 
@@ -112,14 +144,38 @@ def answer_as_salt(folder):
         signal.alarm(LIMIT)
         if fun == "$":
             answers.append(prepare(positional[0]))
-            continue
-        try:
-            if fun not in functions:
-                raise KeyError(f"{fun} is not there")
-            answers.append({"answer": plain(functions[fun](*positional, **keywords))})
-        except Exception as error:
-            answers.append({"raises": type(error).__name__, "message": str(error)})
+        elif fun in ("state.single", "state.high"):
+            # What a state has set in its process or in the grains counts as with one salt-call after the other.
+            if written() != known:
+                functions, known = load(), written()
+            signal.alarm(0)
+            answers.append(apart(lambda: answer_of(functions, fun, positional, keywords)))
+        else:
+            answers.append(answer_of(functions, fun, positional, keywords))
     print("\n" + json.dumps(answers))
+
+
+def answer_of(functions, fun, positional, keywords):
+    try:
+        if fun not in functions:
+            raise KeyError(f"{fun} is not there")
+        return {"answer": plain(functions[fun](*positional, **keywords))}
+    except Exception as error:
+        return {"raises": type(error).__name__, "message": str(error)}
+
+
+def apart(work):
+    """In a process of its own. What it returns comes back in a file, since its child may go on with the pipe."""
+    with tempfile.NamedTemporaryFile("r") as answer:
+        child = os.fork()
+        if not child:
+            signal.alarm(LIMIT)
+            try:
+                pathlib.Path(answer.name).write_text(json.dumps(work(), default=str))
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        return json.loads(answer.read() or '{"raises": "ended", "message": "the process ended without an answer"}')
 
 
 def prepare(line):
@@ -237,7 +293,15 @@ def in_order(result):
 def agree(salt, halite):
     if "raises" in salt or "raises" in halite:
         return "raises" in salt and "raises" in halite
+    if broke_off(salt["answer"]):
+        return isinstance(halite["answer"], dict) and halite["answer"].get("result") is False
     return as_printed(salt["answer"]) == as_printed(halite["answer"])
+
+
+def broke_off(answer):
+    """A state of Salt's that ended in an exception, which it shows with its trace: that is a failure, whatever the words."""
+    comment = answer.get("comment") if isinstance(answer, dict) else None
+    return isinstance(comment, str) and comment.startswith("An exception occurred in this state: Traceback (")
 
 
 def as_printed(value):
@@ -315,8 +379,10 @@ def compare(python, program, folder, names, root):
             if not root:
                 print(f"| {name} | | | needs --root |")
                 continue
-            answers = in_root(root, python, program, ["--in-root", ""], asked)
-            ours = in_root(root, python, program, ["--in-root", str(pathlib.Path(program).resolve())], asked)
+            sides = ["", str(pathlib.Path(program).resolve())]
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                one = lambda side: in_root(root, python, program, ["--in-root", side], asked)
+                answers, ours = pool.map(one, sides)
         else:
             answers = ask_salt(python, folder, asked)
             ours = [ask_halite(program, folder, call) for call in asked]
@@ -325,7 +391,7 @@ def compare(python, program, folder, names, root):
                 continue
             if name.startswith("states/"):
                 salt, halite = of_state(salt), of_state(halite)
-            row = table[call[1][0] if name.startswith("states/") else call[0]]
+            row = table[subject(call)]
             row[0] += 1
             if agree(salt, halite) or note == "volatile" and like(salt, halite):
                 row[1] += 1
