@@ -3,6 +3,8 @@
 
     compare.py --halite FILE --salt PYTHON      prints the table of calls and agreements
     compare.py --halite FILE --salt PYTHON --root DIR    also those that change a host, each program in its own copy of DIR
+    compare.py --halite FILE --salt PYTHON --root DIR --into docs/agreement.md states/file    and writes the rows into it
+    compare.py --halite FILE --few              the functions of states that are called in fewer than three ways
     compare.py --halite FILE --salt PYTHON --grains      the grains of this machine, key by key
     compare.py --salt PYTHON --record           writes what Salt answers to tests/data/modules/, for the unit tests
 
@@ -12,8 +14,8 @@ a line, a JSON list of the function, its positional arguments and, where there a
 "differs: REASON", "volatile" or "host" behind the list says that another answer is known, that no answer is like another,
 or that it depends on the host: those are not recorded.
 The calls of states stand in tests/data/states/*.calls and are named states/NAME here: the state and its arguments, which
-`state.single` is asked; result, comment and changes are compared. Behind a "3 " a state is asked thrice: in test mode, for
-real and again.
+`state.single` is asked; result, comment, changes and warnings are compared. Behind a "3 " a state is asked thrice: in
+test mode, for real and again. Where Salt breaks off with a trace of its own code, any failure agrees.
 Calls that change a host stand in files that begin with the line "# root". They are made only with --root, whose DIR is a
 root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
@@ -368,8 +370,9 @@ def grains(python, program, folder):
     return 1 if missing else 0
 
 
-def compare(python, program, folder, names, root):
+def compare(python, program, folder, names, root, into):
     total = collections.Counter()
+    rows = []
     print("| function | calls | agree | else |\n|---|---|---|---|")
     for name in names:
         table = collections.defaultdict(lambda: [0, 0, []])
@@ -401,12 +404,48 @@ def compare(python, program, folder, names, root):
                 row[2].append(f"{json.dumps(call)}: {json.dumps(salt)[:WIDTH]} <> {json.dumps(halite)[:WIDTH]}")
                 total["unexplained"] += 1
         for fun, (count, agreed, others) in sorted(table.items()):
-            print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |")
+            print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |", flush=True)
+            if not name.startswith("states/") or fun.startswith(name.removeprefix("states/") + "."):
+                reasons = [f"{why} ({others.count(why)} times)" if others.count(why) > 1 else why for why in dict.fromkeys(others)]
+                rows.append(f"| {fun} | {count} | {agreed} | {'; '.join(reasons)} |")
             total["calls"] += count
             total["agree"] += agreed
+    if into and not total["unexplained"]:
+        document(rows, into, names)
     share = 100 * total["agree"] / max(total["calls"], 1)
     print(f"\n{total['calls']} calls, {total['agree']} agree ({share:.1f} %), {total['unexplained']} without a reason")
     return 1 if total["unexplained"] or share < 90 else 0
+
+
+def few(program, folder):
+    """The functions of states that are called in fewer than three ways."""
+    lines = collections.defaultdict(set)
+    for path in STATES.glob("*.calls"):
+        for *call, _ in calls(f"states/{path.stem}"):
+            if call[0] != "$":
+                lines[subject(call)].add(json.dumps([call[1], {**call[2], "test": None}]))
+    known = ask_halite(program, folder, ("sys.list_state_functions", [], {}))["answer"]
+    found = [f"{fun}: {len(lines[fun])}" for fun in known if len(lines[fun]) < 3]
+    print("\n".join(found) or f"{len(known)} functions of states, each called in at least three ways")
+    return 1 if found else 0
+
+
+def document(lines, path, names):
+    """Puts the rows of some states into the table of all, in the place of the rows that they had."""
+    text = path.read_text()
+    begin = text.index("## States\n")
+    end = text.find("\n## ", begin)
+    end = len(text) if end < 0 else end + 1
+    modules = {name.removeprefix("states/") for name in names}
+    rows = [line for line in text[begin:end].splitlines() if line.startswith("| ") and "." in line.split("|")[1]]
+    rows = [row for row in rows if row.split("|")[1].strip().split(".")[0] not in modules] + lines
+    rows.sort(key=lambda row: row.split("|")[1])
+    counts = [[int(cell) for cell in row.split("|")[2:4]] for row in rows]
+    total, agreed = (sum(column) for column in zip(*counts))
+    said = f"{total} calls of {len(rows)} functions, {agreed} agree ({100 * agreed / total:.1f} %). Each other one has its reason."
+    table = "\n".join(["| function | calls | agree | else |", "|---|---|---|---|", *rows])
+    introduction = text[begin:end].split("\n\n")[1]
+    path.write_text(text[:begin] + f"## States\n\n{introduction}\n\n{said}\n\n{table}\n\n" + text[end:])
 
 
 def main():
@@ -416,6 +455,8 @@ def main():
     arguments.add_argument("--record", action="store_true", help="write Salt's answers for the unit tests")
     arguments.add_argument("--root", help="a root made by debootstrap, for calls that change a host")
     arguments.add_argument("--grains", action="store_true", help="the grains of this machine, key by key")
+    arguments.add_argument("--few", action="store_true", help="functions of states that are called in fewer than three ways")
+    arguments.add_argument("--into", type=pathlib.Path, help="a document with a section States, whose rows are made anew")
     arguments.add_argument("--inside", help=argparse.SUPPRESS)
     arguments.add_argument("--in-root", help=argparse.SUPPRESS)
     arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")
@@ -424,7 +465,7 @@ def main():
         return answer_as_salt(given.inside)
     if given.in_root is not None:
         return answer_in_root(given.in_root)
-    if not given.salt:
+    if not given.salt and not given.few:
         arguments.error("--salt is missing")
     names = given.modules or sorted(path.stem for path in DATA.glob("*.calls")) + sorted(
         f"states/{path.stem}" for path in STATES.glob("*.calls")
@@ -434,11 +475,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         configuration(folder)
+        if given.few:
+            return few(given.halite, folder)
         if given.grains:
             return grains(given.salt, given.halite, folder)
         if given.record:
             return record(given.salt, folder, names)
-        return compare(given.salt, given.halite, folder, names, given.root)
+        return compare(given.salt, given.halite, folder, names, given.root, given.into)
 
 
 if __name__ == "__main__":
