@@ -40,6 +40,8 @@ MINION = {
     "id": "web1",
     "file_client": "local",
     "grains": {"roles": ["web", "db"], "site": {"dc": "eu1"}},
+    # Where a root may have states of Salt that 3008 has given away: alternatives, of 3007.1.
+    "states_dirs": ["/opt/salt-states"],
 }
 
 

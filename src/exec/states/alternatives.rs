@@ -70,7 +70,7 @@ impl State for Install {
             }
             let is_chosen = ask(ctx, "alternatives.check_installed", [group(&name), ("path", path.as_str().into())])?;
             let comment = match is_chosen.truthy() {
-                true => format!("Setting alternative for {name} to {path} with priority {priority}"),
+                true => format!("Alternative for {name} set to path {path} with priority {priority}"),
                 false => {
                     format!("Alternative {path} for {name} registered with priority {priority} and not set to default")
                 }
@@ -144,15 +144,13 @@ impl State for Auto {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let name = self.name;
         let shown = ask(look.ctx, "alternatives.display", [group(&name)])?.to_text();
-        let first = shown.lines().next().unwrap_or_default().to_owned();
-        if shown.is_empty() {
+        if shown.is_empty() || shown.contains(": error: ") {
             return Ok(failed(format!("Alternative for {name} doesn't exist")));
         }
         if shown.lines().any(|line| line.trim_end().ends_with("auto mode")) {
             return Ok(already(format!("{name} already in auto mode")));
         }
-        let would =
-            Outcome::new(None, format!("{name} will be put in auto mode")).with_changes(single("result", first));
+        let would = Outcome::new(None, format!("{name} will be put in auto mode"));
         let apply = move |ctx: &Ctx| {
             let answer = ask(ctx, "alternatives.auto", [group(&name)])?;
             Ok(Outcome::done("").with_changes(single("result", answer)))
