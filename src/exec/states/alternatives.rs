@@ -3,7 +3,6 @@
 use super::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
 use crate::exec::{Ctx, Fault};
 use crate::record;
-use crate::wire::record::Keywords;
 use crate::wire::value::{Map, Value};
 use std::path::Path;
 
@@ -30,7 +29,6 @@ record! {
         path: String,
         /// The priority: the highest one is chosen.
         priority: i64,
-        kwargs: Keywords,
     }
 }
 
@@ -44,7 +42,7 @@ fn is_installed(ctx: &Ctx, name: &str, path: &str) -> Result<bool, Fault> {
 
 impl State for Install {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let Install { name, link, path, priority, .. } = self;
+        let Install { name, link, path, priority } = self;
         if is_installed(look.ctx, &name, &path)? {
             return Ok(already(format!("Alternative {path} for {name} is already registered")));
         }
@@ -92,13 +90,12 @@ record! {
         name: String,
         /// The program.
         path: String,
-        kwargs: Keywords,
     }
 }
 
 impl State for Remove {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let Remove { name, path, .. } = self;
+        let Remove { name, path } = self;
         if !is_installed(look.ctx, &name, &path)? {
             return unregistered(look.ctx, &name);
         }
@@ -136,7 +133,6 @@ record! {
     pub struct Auto {
         /// The name of the group.
         name: String,
-        kwargs: Keywords,
     }
 }
 
@@ -170,13 +166,12 @@ record! {
         name: String,
         /// The program.
         path: String,
-        kwargs: Keywords,
     }
 }
 
 impl State for Set {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let Set { name, path, .. } = self;
+        let Set { name, path } = self;
         let current = ask(look.ctx, "alternatives.show_current", [group(&name)])?.to_text();
         if current == path {
             return Ok(already(format!("Alternative for {name} already set to {path}")));
