@@ -298,7 +298,8 @@ def agree(salt, halite):
     if "raises" in salt or "raises" in halite:
         return "raises" in salt and "raises" in halite
     if broke_off(salt["answer"]):
-        return isinstance(halite["answer"], dict) and halite["answer"].get("result") is False
+        ours = halite["answer"]
+        return isinstance(ours, list) or isinstance(ours, dict) and ours.get("result") is False
     return as_printed(salt["answer"]) == as_printed(halite["answer"])
 
 

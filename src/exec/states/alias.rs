@@ -46,9 +46,7 @@ impl State for Present {
         let apply = move |ctx: &Ctx| {
             let words = [("alias", name.as_str().into()), ("target", target)];
             Ok(match ask(ctx, "aliases.set_target", words)?.truthy() {
-                true => {
-                    Outcome::done(format!("Set email alias {name} -> {shown}")).with_changes(single("alias", name))
-                }
+                true => Outcome::done(format!("Set email alias {name} -> {shown}")).with_changes(single("alias", name)),
                 false => Outcome::failed(format!("Failed to set alias {name} -> {shown}")),
             })
         };

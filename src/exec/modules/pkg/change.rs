@@ -20,8 +20,11 @@ fn told(done: Done, what: &str) -> Reply {
         false => {
             let line = |error: &String| format!("    - {}", error.replace('\n', "\n      "));
             let errors = done.errors.iter().map(line).collect::<Vec<String>>().join("\n");
-            let changes =
-                if done.changes.is_empty() { String::new() } else { format!("\nchanged:\n    {}", done.changes_text()) };
+            let changes = if done.changes.is_empty() {
+                String::new()
+            } else {
+                format!("\nchanged:\n    {}", done.changes_text())
+            };
             Err(Fault::execution(format!(
                 "Problem encountered {what}. Additional info follows:\n\nerrors:\n{errors}{changes}"
             )))
