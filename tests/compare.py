@@ -409,8 +409,8 @@ def compare(python, program, folder, names, root, into):
         for fun, (count, agreed, others) in sorted(table.items()):
             print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |", flush=True)
             if not name.startswith("states/") or fun.startswith(name.removeprefix("states/") + "."):
-                reasons = [f"{why} ({others.count(why)} times)" if others.count(why) > 1 else why for why in dict.fromkeys(others)]
-                rows.append(f"| {fun} | {count} | {agreed} | {'; '.join(reasons)} |")
+                told = {why: f" ({others.count(why)} times)" if others.count(why) > 1 else "" for why in others}
+                rows.append(f"| {fun} | {count} | {agreed} | {'; '.join(why + times for why, times in told.items())} |")
             total["calls"] += count
             total["agree"] += agreed
     if into and not total["unexplained"]:
@@ -445,7 +445,8 @@ def document(lines, path, names):
     rows.sort(key=lambda row: row.split("|")[1])
     counts = [[int(cell) for cell in row.split("|")[2:4]] for row in rows]
     total, agreed = (sum(column) for column in zip(*counts))
-    said = f"{total} calls of {len(rows)} functions, {agreed} agree ({100 * agreed / total:.1f} %). Each other one has its reason."
+    said = f"{total} calls of {len(rows)} functions, {agreed} agree ({100 * agreed / total:.1f} %)."
+    said += " Each other one has its reason."
     table = "\n".join(["| function | calls | agree | else |", "|---|---|---|---|", *rows])
     introduction = text[begin:end].split("\n\n")[1]
     path.write_text(text[:begin] + f"## States\n\n{introduction}\n\n{said}\n\n{table}\n\n" + text[end:])
@@ -458,7 +459,7 @@ def main():
     arguments.add_argument("--record", action="store_true", help="write Salt's answers for the unit tests")
     arguments.add_argument("--root", help="a root made by debootstrap, for calls that change a host")
     arguments.add_argument("--grains", action="store_true", help="the grains of this machine, key by key")
-    arguments.add_argument("--few", action="store_true", help="functions of states that are called in fewer than three ways")
+    arguments.add_argument("--few", action="store_true", help="states that are called in fewer than three ways")
     arguments.add_argument("--into", type=pathlib.Path, help="a document with a section States, whose rows are made anew")
     arguments.add_argument("--inside", help=argparse.SUPPRESS)
     arguments.add_argument("--in-root", help=argparse.SUPPRESS)
