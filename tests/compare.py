@@ -3,6 +3,8 @@
 
     compare.py --halite FILE --salt PYTHON      prints the table of calls and agreements
     compare.py --halite FILE --salt PYTHON --root DIR    also those that change a host, each program in its own copy of DIR
+    compare.py --halite FILE --salt PYTHON --root DIR --into docs/agreement.md states/file    and writes the rows into it
+    compare.py --halite FILE --few              the functions of states that are called in fewer than three ways
     compare.py --halite FILE --salt PYTHON --grains      the grains of this machine, key by key
     compare.py --salt PYTHON --record           writes what Salt answers to tests/data/modules/, for the unit tests
 
@@ -12,17 +14,18 @@ a line, a JSON list of the function, its positional arguments and, where there a
 "differs: REASON", "volatile" or "host" behind the list says that another answer is known, that no answer is like another,
 or that it depends on the host: those are not recorded.
 The calls of states stand in tests/data/states/*.calls and are named states/NAME here: the state and its arguments, which
-`state.single` is asked; result, comment and changes are compared. Behind a "3 " a state is asked thrice: in test mode, for
-real and again.
+`state.single` is asked; result, comment, changes and warnings are compared. Behind a "3 " a state is asked thrice: in
+test mode, for real and again. Where Salt breaks off with a trace of its own code, any failure agrees.
 Calls that change a host stand in files that begin with the line "# root", behind which stand programs that the root must
-have. They are made only with --root, whose DIR is a
-root made by debootstrap (or several, as overlayfs stacks them, with colons between): both programs run the same list, each
+have. They are made only with --root, whose DIR is a root made by debootstrap (or several, as overlayfs stacks them, with
+colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
 begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there, $DATA is tests/data. A line
 "# grains {..}" gives both programs grains that the host does not have, such as another family of systems.
 """
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -39,6 +42,8 @@ MINION = {
     "id": "web1",
     "file_client": "local",
     "grains": {"roles": ["web", "db"], "site": {"dc": "eu1"}},
+    # Where a root may have states of Salt that 3008 has given away: alternatives, of 3007.1.
+    "states_dirs": ["/opt/salt-states"],
 }
 
 
@@ -65,12 +70,32 @@ def calls(name):
             sys.exit(f"{name}.calls, line {number}: {error}")
         end += 2 * thrice
         if name.startswith("states/"):
-            call = ["state.single", [call[0]], call[1]]
+            note = line[end:].strip()
             if thrice:
-                yield *call[:2], dict(call[2], test=True), line[end:].strip()
-                yield *call, line[end:].strip()
+                yield *as_call(*call, {"test": True}), note
+                yield *as_call(*call, {}), note
+            yield *as_call(*call, {}), note
+            continue
         fun, positional, *keywords = call
         yield fun, positional, keywords[0] if keywords else {}, line[end:].strip()
+
+
+def as_call(state, arguments, mode):
+    """A state as one call. `state.single` cannot hand on an argument that it has itself."""
+    if "opts" not in arguments:
+        return "state.single", [state], arguments | mode
+    module, function = state.split(".")
+    name = arguments.get("name", "x")
+    return "state.high", [{name: {module: [function] + [{key: value} for key, value in arguments.items()]}}], mode
+
+
+def subject(call):
+    """The function or the state that a call is there for."""
+    if call[0] == "state.high":
+        chunk = next(iter(call[1][0].values()))
+        module = next(iter(chunk))
+        return f"{module}.{chunk[module][0]}"
+    return call[1][0] if call[0] == "state.single" else call[0]
 
 
 def needs_root(name):
@@ -106,6 +131,8 @@ def plain(value):
         return {str.__str__(key) if isinstance(key, str) else str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
     return value
 
 
@@ -117,9 +144,18 @@ def answer_as_salt(folder):
     import salt.client
     import salt.config
 
-    options = salt.config.minion_config(str(pathlib.Path(folder) / "minion"))
-    functions = salt.client.Caller(mopts=options).sminion.functions
+    configured = pathlib.Path(folder) / "minion"
+    grains = configured.with_name("grains")
+    written = lambda: grains.read_bytes() if grains.exists() else None
+
+    def load():
+        functions = salt.client.Caller(mopts=salt.config.minion_config(str(configured))).sminion.functions
+        functions["state.single"]("test.nop", "x")
+        return functions
+
+    functions, known = load(), written()
     answers = []
+
     def late(*_):
         raise TimeoutError(f"no answer in {LIMIT} s")
 
@@ -128,14 +164,38 @@ def answer_as_salt(folder):
         signal.alarm(LIMIT)
         if fun == "$":
             answers.append(prepare(positional[0]))
-            continue
-        try:
-            if fun not in functions:
-                raise KeyError(f"{fun} is not there")
-            answers.append({"answer": plain(functions[fun](*positional, **keywords))})
-        except Exception as error:
-            answers.append({"raises": type(error).__name__, "message": str(error)})
+        elif fun in ("state.single", "state.high"):
+            # What a state has set in its process or in the grains counts as with one salt-call after the other.
+            if written() != known:
+                functions, known = load(), written()
+            signal.alarm(0)
+            answers.append(apart(lambda: answer_of(functions, fun, positional, keywords)))
+        else:
+            answers.append(answer_of(functions, fun, positional, keywords))
     print("\n" + json.dumps(answers))
+
+
+def answer_of(functions, fun, positional, keywords):
+    try:
+        if fun not in functions:
+            raise KeyError(f"{fun} is not there")
+        return {"answer": plain(functions[fun](*positional, **keywords))}
+    except Exception as error:
+        return {"raises": type(error).__name__, "message": str(error)}
+
+
+def apart(work):
+    """In a process of its own. What it returns comes back in a file, since its child may go on with the pipe."""
+    with tempfile.NamedTemporaryFile("r") as answer:
+        child = os.fork()
+        if not child:
+            signal.alarm(LIMIT)
+            try:
+                pathlib.Path(answer.name).write_text(json.dumps(work(), default=str))
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        return json.loads(answer.read() or '{"raises": "ended", "message": "the process ended without an answer"}')
 
 
 def prepare(line):
@@ -253,7 +313,16 @@ def in_order(result):
 def agree(salt, halite):
     if "raises" in salt or "raises" in halite:
         return "raises" in salt and "raises" in halite
+    if broke_off(salt["answer"]):
+        ours = halite["answer"]
+        return isinstance(ours, list) or isinstance(ours, dict) and ours.get("result") is False
     return as_printed(salt["answer"]) == as_printed(halite["answer"])
+
+
+def broke_off(answer):
+    """A state of Salt's that ended in an exception, which it shows with its trace: that is a failure, whatever the words."""
+    comment = answer.get("comment") if isinstance(answer, dict) else None
+    return isinstance(comment, str) and comment.startswith("An exception occurred in this state: Traceback (")
 
 
 def as_printed(value):
@@ -320,8 +389,9 @@ def grains(python, program, folder):
     return 1 if missing else 0
 
 
-def compare(python, program, folder, names, root):
+def compare(python, program, folder, names, root, into):
     total = collections.Counter()
+    rows = []
     print("| function | calls | agree | else |\n|---|---|---|---|")
     for name in names:
         table = collections.defaultdict(lambda: [0, 0, []])
@@ -334,8 +404,10 @@ def compare(python, program, folder, names, root):
             if missing := missing_in_root(name, root):
                 print(f"| {name} | | | needs a root with {', '.join(missing)} |")
                 continue
-            answers = in_root(root, python, program, ["--in-root", "", name], asked)
-            ours = in_root(root, python, program, ["--in-root", str(pathlib.Path(program).resolve()), name], asked)
+            sides = ["", str(pathlib.Path(program).resolve())]
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                one = lambda side: in_root(root, python, program, ["--in-root", side, name], asked)
+                answers, ours = pool.map(one, sides)
         else:
             answers = ask_salt(python, folder, asked)
             ours = [ask_halite(program, folder, call) for call in asked]
@@ -344,7 +416,7 @@ def compare(python, program, folder, names, root):
                 continue
             if name.startswith("states/"):
                 salt, halite = of_state(salt), of_state(halite)
-            row = table[call[1][0] if name.startswith("states/") else call[0]]
+            row = table[subject(call)]
             row[0] += 1
             if agree(salt, halite) or note == "volatile" and like(salt, halite):
                 row[1] += 1
@@ -354,12 +426,49 @@ def compare(python, program, folder, names, root):
                 row[2].append(f"{json.dumps(call)}: {json.dumps(salt)[:WIDTH]} <> {json.dumps(halite)[:WIDTH]}")
                 total["unexplained"] += 1
         for fun, (count, agreed, others) in sorted(table.items()):
-            print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |")
+            print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |", flush=True)
+            if not name.startswith("states/") or fun.startswith(name.removeprefix("states/") + "."):
+                told = {why: f" ({others.count(why)} times)" if others.count(why) > 1 else "" for why in others}
+                rows.append(f"| {fun} | {count} | {agreed} | {'; '.join(why + times for why, times in told.items())} |")
             total["calls"] += count
             total["agree"] += agreed
+    if into and not total["unexplained"]:
+        document(rows, into, names)
     share = 100 * total["agree"] / max(total["calls"], 1)
     print(f"\n{total['calls']} calls, {total['agree']} agree ({share:.1f} %), {total['unexplained']} without a reason")
     return 1 if total["unexplained"] or share < 90 else 0
+
+
+def few(program, folder):
+    """The functions of states that are called in fewer than three ways."""
+    lines = collections.defaultdict(set)
+    for path in STATES.glob("*.calls"):
+        for *call, _ in calls(f"states/{path.stem}"):
+            if call[0] != "$":
+                lines[subject(call)].add(json.dumps([call[1], {**call[2], "test": None}]))
+    known = ask_halite(program, folder, ("sys.list_state_functions", [], {}))["answer"]
+    found = [f"{fun}: {len(lines[fun])}" for fun in known if len(lines[fun]) < 3]
+    print("\n".join(found) or f"{len(known)} functions of states, each called in at least three ways")
+    return 1 if found else 0
+
+
+def document(lines, path, names):
+    """Puts the rows of some states into the table of all, in the place of the rows that they had."""
+    text = path.read_text()
+    begin = text.index("## States\n")
+    end = text.find("\n## ", begin)
+    end = len(text) if end < 0 else end + 1
+    modules = {name.removeprefix("states/") for name in names}
+    rows = [line for line in text[begin:end].splitlines() if line.startswith("| ") and "." in line.split("|")[1]]
+    rows = [row for row in rows if row.split("|")[1].strip().split(".")[0] not in modules] + lines
+    rows.sort(key=lambda row: row.split("|")[1])
+    counts = [[int(cell) for cell in row.split("|")[2:4]] for row in rows]
+    total, agreed = (sum(column) for column in zip(*counts))
+    said = f"{total} calls of {len(rows)} functions, {agreed} agree ({100 * agreed / total:.1f} %)."
+    said += " Each other one has its reason."
+    table = "\n".join(["| function | calls | agree | else |", "|---|---|---|---|", *rows])
+    introduction = text[begin:end].split("\n\n")[1]
+    path.write_text(text[:begin] + f"## States\n\n{introduction}\n\n{said}\n\n{table}\n\n" + text[end:])
 
 
 def main():
@@ -369,6 +478,8 @@ def main():
     arguments.add_argument("--record", action="store_true", help="write Salt's answers for the unit tests")
     arguments.add_argument("--root", help="a root made by debootstrap, for calls that change a host")
     arguments.add_argument("--grains", action="store_true", help="the grains of this machine, key by key")
+    arguments.add_argument("--few", action="store_true", help="states that are called in fewer than three ways")
+    arguments.add_argument("--into", type=pathlib.Path, help="a document with a section States, whose rows are made anew")
     arguments.add_argument("--inside", help=argparse.SUPPRESS)
     arguments.add_argument("--in-root", help=argparse.SUPPRESS)
     arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")
@@ -377,7 +488,7 @@ def main():
         return answer_as_salt(given.inside)
     if given.in_root is not None:
         return answer_in_root(given.in_root, given.modules[0])
-    if not given.salt:
+    if not given.salt and not given.few:
         arguments.error("--salt is missing")
     names = given.modules or sorted(path.stem for path in DATA.glob("*.calls")) + sorted(
         f"states/{path.stem}" for path in STATES.glob("*.calls")
@@ -387,11 +498,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         configuration(folder)
+        if given.few:
+            return few(given.halite, folder)
         if given.grains:
             return grains(given.salt, given.halite, folder)
         if given.record:
             return record(given.salt, folder, names)
-        return compare(given.salt, given.halite, folder, names, given.root)
+        return compare(given.salt, given.halite, folder, names, given.root, given.into)
 
 
 if __name__ == "__main__":

@@ -48,10 +48,11 @@ pub fn collect(host: &dyn Host, opts: &Map) -> Map {
         let found = family(&Look { host, opts, found: &grains });
         grains.extend(found);
     }
+    grains.extend(static_file(host, opts));
+    // What the configuration says stands above the file that `grains.setval` writes.
     if let Some(configured) = opts.at("grains").and_then(Value::as_map) {
         grains.extend(configured.clone());
     }
-    grains.extend(static_file(host, opts));
     grains
 }
 

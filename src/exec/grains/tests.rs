@@ -15,7 +15,7 @@ fn configured_grains_come_over_what_is_found() {
         ("id", "m1".into()),
     ]);
     let grains = collect(&host, &opts);
-    assert_eq!((grains.str_at("role"), grains.str_at("site")), (Some("file"), Some("eu")));
+    assert_eq!((grains.str_at("role"), grains.str_at("site")), (Some("option"), Some("eu")));
     assert_eq!((grains.str_at("os"), grains.str_at("id")), (Some("Mine"), Some("m1")));
 }
 

@@ -154,7 +154,12 @@ impl Run for RunAll {
         if self.0.hide_output {
             (output.stdout, output.stderr) = (String::new(), String::new());
         }
-        Ok(Returned::from(output.shown()).with_retcode(retcode))
+        let mut shown = output.shown();
+        if self.0.bg {
+            // Nobody waits for its exit code.
+            shown.insert("retcode", Value::Null);
+        }
+        Ok(Returned::from(shown).with_retcode(retcode))
     }
 }
 

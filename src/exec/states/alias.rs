@@ -3,6 +3,7 @@
 use super::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
 use crate::exec::{Ctx, Fault};
 use crate::record;
+use crate::wire::value::Value;
 
 pub const MODULE: Module = Module { name: "alias", doc: "To whom mail for a name goes.", functions: FUNCTIONS };
 
@@ -17,8 +18,8 @@ record! {
     pub struct Present {
         /// The name.
         name: String,
-        /// To whom it goes.
-        target: String,
+        /// To whom it goes: one, or a list.
+        target: Value,
     }
 }
 
@@ -36,18 +37,17 @@ record! {
 impl State for Present {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let Present { name, target } = self;
-        let words = [("alias", name.as_str().into()), ("target", target.as_str().into())];
+        let words = [("alias", name.as_str().into()), ("target", target.clone())];
         if ask(look.ctx, "aliases.has_target", words)?.truthy() {
             return Ok(already(format!("Alias {name} already present")));
         }
-        let would = Outcome::new(None, format!("Alias {name} -> {target} is set to be added"));
+        let shown = target.to_text();
+        let would = Outcome::new(None, format!("Alias {name} -> {shown} is set to be added"));
         let apply = move |ctx: &Ctx| {
-            let words = [("alias", name.as_str().into()), ("target", target.as_str().into())];
+            let words = [("alias", name.as_str().into()), ("target", target)];
             Ok(match ask(ctx, "aliases.set_target", words)?.truthy() {
-                true => {
-                    Outcome::done(format!("Set email alias {name} -> {target}")).with_changes(single("alias", name))
-                }
-                false => Outcome::failed(format!("Failed to set alias {name} -> {target}")),
+                true => Outcome::done(format!("Set email alias {name} -> {shown}")).with_changes(single("alias", name)),
+                false => Outcome::failed(format!("Failed to set alias {name} -> {shown}")),
             })
         };
         Ok(Plan::Changes { would, apply: Box::new(apply) })

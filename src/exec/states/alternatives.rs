@@ -3,7 +3,6 @@
 use super::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
 use crate::exec::{Ctx, Fault};
 use crate::record;
-use crate::wire::record::Keywords;
 use crate::wire::value::{Map, Value};
 use std::path::Path;
 
@@ -30,7 +29,6 @@ record! {
         path: String,
         /// The priority: the highest one is chosen.
         priority: i64,
-        kwargs: Keywords,
     }
 }
 
@@ -44,7 +42,7 @@ fn is_installed(ctx: &Ctx, name: &str, path: &str) -> Result<bool, Fault> {
 
 impl State for Install {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let Install { name, link, path, priority, .. } = self;
+        let Install { name, link, path, priority } = self;
         if is_installed(look.ctx, &name, &path)? {
             return Ok(already(format!("Alternative {path} for {name} is already registered")));
         }
@@ -70,7 +68,7 @@ impl State for Install {
             }
             let is_chosen = ask(ctx, "alternatives.check_installed", [group(&name), ("path", path.as_str().into())])?;
             let comment = match is_chosen.truthy() {
-                true => format!("Setting alternative for {name} to {path} with priority {priority}"),
+                true => format!("Alternative for {name} set to path {path} with priority {priority}"),
                 false => {
                     format!("Alternative {path} for {name} registered with priority {priority} and not set to default")
                 }
@@ -92,13 +90,12 @@ record! {
         name: String,
         /// The program.
         path: String,
-        kwargs: Keywords,
     }
 }
 
 impl State for Remove {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let Remove { name, path, .. } = self;
+        let Remove { name, path } = self;
         if !is_installed(look.ctx, &name, &path)? {
             return unregistered(look.ctx, &name);
         }
@@ -136,7 +133,6 @@ record! {
     pub struct Auto {
         /// The name of the group.
         name: String,
-        kwargs: Keywords,
     }
 }
 
@@ -144,15 +140,13 @@ impl State for Auto {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let name = self.name;
         let shown = ask(look.ctx, "alternatives.display", [group(&name)])?.to_text();
-        let first = shown.lines().next().unwrap_or_default().to_owned();
-        if shown.is_empty() {
+        if shown.is_empty() || shown.contains(": error: ") {
             return Ok(failed(format!("Alternative for {name} doesn't exist")));
         }
         if shown.lines().any(|line| line.trim_end().ends_with("auto mode")) {
             return Ok(already(format!("{name} already in auto mode")));
         }
-        let would =
-            Outcome::new(None, format!("{name} will be put in auto mode")).with_changes(single("result", first));
+        let would = Outcome::new(None, format!("{name} will be put in auto mode"));
         let apply = move |ctx: &Ctx| {
             let answer = ask(ctx, "alternatives.auto", [group(&name)])?;
             Ok(Outcome::done("").with_changes(single("result", answer)))
@@ -172,13 +166,12 @@ record! {
         name: String,
         /// The program.
         path: String,
-        kwargs: Keywords,
     }
 }
 
 impl State for Set {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let Set { name, path, .. } = self;
+        let Set { name, path } = self;
         let current = ask(look.ctx, "alternatives.show_current", [group(&name)])?.to_text();
         if current == path {
             return Ok(already(format!("Alternative for {name} already set to {path}")));

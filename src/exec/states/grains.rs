@@ -113,7 +113,7 @@ impl State for Absent {
             return Ok(named(already(format!("Grain {path} does not exist")), &path));
         };
         if value.is_null() && !destructive {
-            return Ok(named(already(""), &path));
+            return Ok(named(already("Grain is already set"), &path));
         }
         let emptied = || Map::from_iter([("grain", Value::from(path.as_str())), ("value", Value::Null)]);
         let (changes, would, done) = match destructive {

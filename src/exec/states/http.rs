@@ -58,15 +58,22 @@ record! {
 impl State for Query {
     fn plan(self, _: &Look) -> Result<Plan, Fault> {
         if self.r#match.is_null() && self.status.is_null() {
-            return Ok(failed("Either match text (match) or a status code (status) is required."));
+            return Ok(failed(" Either match text (match) or a status code (status) is required."));
         }
-        // A page is not asked for only to say what it would say.
-        let would = Outcome::new(None, format!("{} would be asked (TEST MODE)", self.name)).with("data", Map::new());
+        let would = self.would()?;
         Ok(Plan::Changes { would, apply: Box::new(move |ctx| self.ask(ctx)) })
     }
 }
 
 impl Query {
+    /// A page is not asked for only to say what it would say: nothing of what is wanted was found.
+    fn would(&self) -> Result<Outcome, Fault> {
+        let url = self.kwargs.0.at("test_url").map(|url| format!(", TEST URL WAS: {}", url.to_text()));
+        let outcome = self.judged(Value::Map(Map::new()))?;
+        let comment = format!("{} (TEST MODE{})", outcome.comment, url.unwrap_or_default());
+        Ok(Outcome { result: None, comment, ..outcome })
+    }
+
     fn ask(&self, ctx: &Ctx) -> Result<Outcome, Fault> {
         let mut words = self.kwargs.0.clone();
         if words.at("decode").is_none() {
@@ -82,7 +89,11 @@ impl Query {
             }
             false => "http.query",
         };
-        let data = ctx.run(fun, Arguments::keywords(words))?;
+        self.judged(ctx.run(fun, Arguments::keywords(words))?)
+    }
+
+    /// What the answer to the question is worth.
+    fn judged(&self, data: Value) -> Result<Outcome, Fault> {
         let text = |key: &str| data.at(key).map(Value::to_text).unwrap_or_default();
         let mut findings = Vec::new();
         if !self.r#match.is_null() {
@@ -114,10 +125,7 @@ impl Query {
             (false, true) => format!("{what} were not found."),
             (false, false) => format!("{what} was not found."),
         };
-        let mut comment = findings.iter().map(line).collect::<Vec<_>>().join(" ");
-        if let Some(error) = data.at("error") {
-            comment.push_str(&format!(" {}", error.to_text()));
-        }
+        let comment = findings.iter().map(line).collect::<Vec<_>>().join(" ");
         let all = findings.iter().all(|(found, _)| *found);
         Ok(Outcome::new(Some(all), comment).with("data", data))
     }
@@ -188,7 +196,7 @@ mod tests {
             ),
             ("{status: [201, 404], status_type: list}", Some(false), "Statuses [201, 404] were not found."),
             ("{status: '2..', status_type: pcre}", Some(true), "Status pattern \"2..\" was found."),
-            ("{}", Some(false), "Either match text (match) or a status code (status) is required."),
+            ("{}", Some(false), " Either match text (match) or a status code (status) is required."),
         ] {
             let world = World::on(Fake::new().page("http://example.org/", "Hello"));
             let given = yaml::load(arguments).unwrap().as_map().unwrap().clone();

@@ -70,7 +70,13 @@ fn run_each(ctx: &Ctx, calls: Map) -> Outcome {
     for (key, given) in calls {
         let shown = key.to_text();
         let fun = shown.split(':').next().unwrap_or_default();
-        match ctx.run_for(Audience::Person, fun, arguments(given)) {
+        let arguments = arguments(given);
+        let missing = missing(fun, &arguments);
+        if !missing.is_empty() {
+            failures.push(format!("'{shown}' failed: Missing arguments: {}", missing.join(", ")));
+            continue;
+        }
+        match ctx.run_for(Audience::Person, fun, arguments) {
             Ok(answer) if has_succeeded(&answer) => {
                 let comment = match &answer {
                     Value::Map(map) => map.at("comment").map_or("Success".to_owned(), Value::to_text),
@@ -109,6 +115,13 @@ fn arguments(given: Value) -> Arguments {
         other => arguments.positional.push(other),
     }
     arguments
+}
+
+/// What a function must have and is not given.
+fn missing(fun: &str, arguments: &Arguments) -> Vec<&'static str> {
+    let fields = modules::find(fun).map_or(&[][..], |function| function.info.fields);
+    let required = fields.iter().skip(arguments.positional.len()).filter(|field| field.is_required());
+    required.map(|field| field.name()).filter(|name| arguments.keywords.at(name).is_none()).collect()
 }
 
 /// What a function answers is a failure when it says so: False, a `result` of False, another `retcode` than 0.
@@ -150,11 +163,12 @@ fn one(name: String, mut given: Map, look: &Look) -> Plan {
             (_, None) => {}
         }
     }
-    if !missing.is_empty() {
-        return failed(format!("The following arguments are missing: {}", missing.join(" ")));
-    }
     let would = Outcome::new(None, format!("Module function {name} is set to execute"));
-    Plan::Changes { would, apply: Box::new(move |ctx| Ok(run_one(ctx, &name, arguments))) }
+    let apply = move |ctx: &Ctx| match missing.is_empty() {
+        true => Ok(run_one(ctx, &name, arguments)),
+        false => Ok(Outcome::failed(format!("The following arguments are missing: {}", missing.join(" ")))),
+    };
+    Plan::Changes { would, apply: Box::new(apply) }
 }
 
 fn run_one(ctx: &Ctx, name: &str, arguments: Arguments) -> Outcome {

@@ -152,8 +152,9 @@ impl State for Absent {
             Ok(config) => config,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        let arguments: Map =
-            given([("user", self.user.into()), ("hostname", name.as_str().into()), ("config", config.as_str().into())]);
+        let words =
+            [("user", self.user.into()), ("hostname", name.as_str().into()), ("config", config.as_str().into())];
+        let arguments: Map = Map::from_iter::<[(&str, Value); 3]>(words);
         let known = look.ctx.run("ssh.get_known_host_entries", Arguments::keywords(arguments.clone()))?;
         if !known.truthy() {
             return Ok(already("Host is already absent"));

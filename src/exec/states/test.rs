@@ -29,7 +29,10 @@ fn pretended() -> Map {
 
 /// The comment of the SLS, else another one.
 fn comment(keywords: &Keywords, default: &str) -> String {
-    keywords.0.at("comment").map_or(default.to_owned(), Value::to_text)
+    match keywords.0.at("comment") {
+        Some(Value::List(lines)) => lines.iter().map(Value::to_text).collect::<Vec<String>>().join("\n"),
+        other => other.map_or(default.to_owned(), Value::to_text),
+    }
 }
 
 record! {
@@ -46,7 +49,7 @@ record! {
 
 impl State for Nop {
     fn plan(self, _: &Look) -> Result<Plan, Fault> {
-        Ok(already(comment(&self.kwargs, "Success!")))
+        Ok(already("Success!"))
     }
 }
 
@@ -230,7 +233,11 @@ record! {
 
 impl State for ModWatch {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let changes = self.kwargs.0.at("changes").and_then(Value::as_map).cloned();
+        let changes = match self.kwargs.0.at("changes") {
+            None => None,
+            Some(Value::Map(changes)) => Some(changes.clone()),
+            Some(_) => return Err(Fault::invocation("'Changes' should be a dictionary.")),
+        };
         let seen = || Map::from_iter([("Requisites with changes", Value::list(look.changed.iter().cloned()))]);
         let result = self.kwargs.0.at("result").map_or(Some(true), Value::as_bool);
         let outcome = Outcome::new(result, comment(&self.kwargs, "Watch statement fired."));

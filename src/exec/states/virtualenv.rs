@@ -1,6 +1,7 @@
 //! `virtualenv.*`: environments of Python.
 
 use super::{Function, Look, Module, Outcome, Plan, State, failed, given, single, state};
+use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords};
@@ -222,7 +223,5 @@ impl Managed {
 
 /// What the Python of an environment says that it is.
 fn version(ctx: &Ctx, python: &str) -> Result<Value, Fault> {
-    let line = format!("{python} -V");
-    let said = ctx.run("cmd.run", Arguments::positional([line]).with("python_shell", false))?;
-    Ok(said.to_text().trim().into())
+    Ok(Program::new([python, "-V"]).mixed().query(ctx)?.stdout.trim().into())
 }

@@ -273,13 +273,10 @@ fn arguments(low: &Map, function: &Function) -> Arguments {
         .iter()
         .filter(|(name, _)| {
             let name = name.to_text();
-            let declared = takes(function, &name);
-            let is_field = function
-                .info
-                .fields
-                .iter()
-                .any(|field| field.name() == name && !matches!(field.kind, Kind::Rest | Kind::Keywords));
-            if declared { is_field } else { !is_internal(&name) }
+            let mut fields = function.info.fields.iter();
+            let is_field =
+                fields.any(|field| field.name() == name && !matches!(field.kind, Kind::Rest | Kind::Keywords));
+            is_field || !is_internal(&name)
         })
         .map(|(name, value)| (name.clone(), value.clone()));
     Arguments::keywords(keywords.collect())

@@ -18,9 +18,16 @@ fn told(done: Done, what: &str) -> Reply {
     match done.errors.is_empty() {
         true => Ok(done.changes.into()),
         false => {
-            let changes =
-                if done.changes.is_empty() { String::new() } else { format!(" (changed: {})", done.changes_text()) };
-            Err(Fault::execution(format!("Problem encountered {what}: {}{changes}", done.errors.join("\n"))))
+            let line = |error: &String| format!("    - {}", error.replace('\n', "\n      "));
+            let errors = done.errors.iter().map(line).collect::<Vec<String>>().join("\n");
+            let changes = if done.changes.is_empty() {
+                String::new()
+            } else {
+                format!("\nchanged:\n    {}", done.changes_text())
+            };
+            Err(Fault::execution(format!(
+                "Problem encountered {what}. Additional info follows:\n\nerrors:\n{errors}{changes}"
+            )))
         }
     }
 }

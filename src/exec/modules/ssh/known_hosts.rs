@@ -345,7 +345,11 @@ impl Run for SetKnownHost {
         self.store(ctx, &file, &stored, &new)?;
         let shown_new = match self.key {
             Some(_) => Value::list(new.iter().map(|entry| {
-                Map::from_iter([("hostname", &entry.hostname), ("enc", &entry.enc), ("key", &entry.key)])
+                let mut map = Map::from_iter([("hostname", &entry.hostname), ("enc", &entry.enc), ("key", &entry.key)]);
+                if let Some(port) = self.port.filter(|_| !self.is_plain(&entry.hostname)) {
+                    map.insert("port", port);
+                }
+                map
             })),
             None => shown(&new),
         };
@@ -363,6 +367,11 @@ fn kind_of(key: &str) -> String {
 }
 
 impl SetKnownHost {
+    /// Whether the file names the host without its port.
+    fn is_plain(&self, hostname: &str) -> bool {
+        self.hash_known_hosts || self.port.is_none_or(|port| port == PORT) || hostname.contains(':')
+    }
+
     /// Takes out what the file had for the host and puts the new keys at its end.
     fn store(&self, ctx: &Ctx, file: &str, stored: &[Entry], new: &[Entry]) -> Result<(), Fault> {
         let old = text_file::read(ctx.host, file)?;
@@ -376,8 +385,7 @@ impl SetKnownHost {
         };
         let mut text: String = old.lines().filter(|line| !gone(line)).map(|line| format!("{line}\n")).collect();
         for entry in new {
-            let is_plain =
-                self.hash_known_hosts || self.port.is_none_or(|port| port == PORT) || entry.hostname.contains(':');
+            let is_plain = self.is_plain(&entry.hostname);
             let name = if is_plain { entry.hostname.clone() } else { name_with_port(&entry.hostname, self.port) };
             text.push_str(&format!("{name} {} {}\n", entry.enc, entry.key));
         }

@@ -16,7 +16,7 @@ record! {
         /// The address of the repository.
         name: String,
         /// The folder of the checkout.
-        target: Option<String> = (),
+        target: Option<String>,
         /// The branch that is checked out.
         branch: Option<String> = (),
         /// The account that does it.

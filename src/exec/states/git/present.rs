@@ -1,7 +1,7 @@
 //! `git.present`.
 
 use super::super::{Look, Outcome, Plan, State, already, failed, single};
-use super::{Account, fail};
+use super::{Account, fail, joined};
 use crate::exec::modules::file::remove::all;
 use crate::exec::{Ctx, Fault, paths};
 use crate::record;
@@ -87,15 +87,20 @@ impl State for Present {
             let words = [
                 ("cwd", name.as_str().into()),
                 ("bare", self.bare.into()),
-                ("template", self.template),
-                ("separate_git_dir", self.separate_git_dir),
+                ("template", self.template.clone()),
+                ("separate_git_dir", self.separate_git_dir.clone()),
                 ("shared", self.shared),
             ];
             account.ask(ctx, "git.init", &words)?;
             let bare = if self.bare { "bare " } else { "" };
             let verb = if changes.contains("forced init") { "Reinitialized" } else { "Initialized" };
-            let comment = format!("{verb} {bare}repository in {name}");
-            Ok(Outcome::done(comment).with_changes(changes))
+            let mut comments = vec![format!("{verb} {bare}repository in {name}")];
+            for (what, value) in [("Template directory", &self.template), ("Gitdir", &self.separate_git_dir)] {
+                if value.truthy() {
+                    comments.push(format!("{what} set to {}", value.to_text()));
+                }
+            }
+            Ok(Outcome::done(joined(&comments)).with_changes(changes))
         };
         Ok(Plan::Changes { would, apply: Box::new(apply) })
     }

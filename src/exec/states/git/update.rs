@@ -210,7 +210,7 @@ impl Checkout {
             (_, false) => None,
         };
         if forward == Some(false) && !self.settings.forces && !self.settings.forces_by_remote {
-            return Ok(Plan::Stands(self.not_forward(base.as_deref())));
+            return Ok(Plan::Stands(self.not_forward(base.as_deref(), &[])));
         }
         let would = self.would(ctx, has_wanted, forward)?;
         Ok(Plan::Changes { would, apply: Box::new(move |ctx| self.apply(ctx, has_wanted)) })
@@ -282,7 +282,7 @@ impl Checkout {
         Ok(Outcome::done(comment))
     }
 
-    fn not_forward(&self, base: Option<&str>) -> Outcome {
+    fn not_forward(&self, base: Option<&str>, comments: &[String]) -> Outcome {
         let (settings, wanted, local) = (&self.settings, &self.wanted, &self.local);
         let sha1 = wanted.sha1.as_deref().unwrap_or_default();
         let own = local.branch.as_deref().unwrap_or("None");
@@ -312,9 +312,10 @@ impl Checkout {
             true => ("there are uncommitted changes", " (or 'remote-changes')", " and discard these changes"),
             false => ("this is not a fast-forward merge", "", ""),
         };
-        Outcome::failed(format!(
+        let comment = format!(
             "Repository would be updated {from}{after}, but {why}. Set 'force_reset' to True{or} to force this update{lost}.{hint}"
-        ))
+        );
+        fail(comment, comments, Map::new())
     }
 
     fn apply(self, ctx: &Ctx, has_wanted: bool) -> Result<Outcome, Fault> {
@@ -369,16 +370,15 @@ impl Checkout {
         if !has_wanted {
             self.fetch(ctx, comments)?;
         }
-        if settings.hash(ctx, &format!("{sha1}^{{commit}}")).is_none() {
-            return Err(Fault::execution(format!(
-                "Fetch did not successfully retrieve rev '{}' from {}",
-                settings.rev,
-                redacted(&settings.url)
-            )));
+        let words = [("rev", format!("{sha1}^{{commit}}").into()), ("ignore_retcode", true.into())];
+        if let Err(fault) = settings.git(ctx, "git.rev_parse", &words) {
+            let url = redacted(&settings.url);
+            let comment = format!("Fetch did not successfully retrieve rev '{}' from {url}: {fault}", settings.rev);
+            return Ok(Some(Outcome::failed(comment)));
         }
         if !self.matches() && !settings.update_head && !self.changes_branch() {
             let place = match wanted.rev.as_str() {
-                "HEAD" => wanted.place.replacen("remote", "Remote", 1),
+                "HEAD" => wanted.place.to_lowercase().replacen("remote", "Remote", 1),
                 _ => wanted.place.clone(),
             };
             let head = local.rev.as_deref().map(short).unwrap_or_default();
@@ -394,7 +394,7 @@ impl Checkout {
         };
         let forces = settings.forces || settings.forces_by_remote;
         if (!ancestor || self.has_changes) && !forces {
-            return Ok(Some(self.not_forward(base.as_deref())));
+            return Ok(Some(self.not_forward(base.as_deref(), comments)));
         }
         if let Some(branch) = settings.branch.as_ref().filter(|_| self.changes_branch()) {
             self.check_out(ctx, branch, comments)?;

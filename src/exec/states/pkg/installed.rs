@@ -85,6 +85,7 @@ impl State for Installed {
             let done = Outcome::done(format!("All specified packages are already installed{end}"));
             let Some(hold) = hold else { return Ok(Plan::Stands(done)) };
             let would = done.clone();
+            let done = Outcome { comment: done.comment + ".", ..done };
             return Ok(Plan::Changes { would, apply: Box::new(move |ctx| held_too(ctx, &found, hold, done)) });
         }
         let would = self.would(ctx, &found)?;
@@ -103,11 +104,13 @@ impl Installed {
                 false => found.targets.iter().filter(|(_, version)| version.is_none()).map(shown).collect(),
             };
             let versions = if bare.is_empty() { Vec::new() } else { newest(ctx, &bare)? };
-            let known = |name: &String| {
-                bare.iter().position(|other| other == name).and_then(|at| versions.get(at).cloned().flatten())
-            };
-            for name in &names {
-                changes.insert(name.as_str(), from_new(known(name).unwrap_or_else(|| "installed".to_owned())));
+            for pair in &found.targets {
+                let name = &pair.0;
+                let new = match pair.1.is_some() && !self.sources.truthy() {
+                    true => offered(ctx, pair)?,
+                    false => bare.iter().position(|other| other == name).and_then(|at| versions.get(at)?.clone()),
+                };
+                changes.insert(name.as_str(), from_new(new.unwrap_or_else(|| "installed".to_owned())));
             }
             comment.push(format!("The following packages would be installed/updated: {}", names.join(", ")));
         }
@@ -229,6 +232,13 @@ impl Installed {
             None => Ok(outcome),
         }
     }
+}
+
+/// The version that a repository has of what is asked for; nothing where it has none that is named so.
+fn offered(ctx: &Ctx, pair: &(String, Option<String>)) -> Result<Option<String>, Fault> {
+    let listed = ctx.run("pkg.list_repo_pkgs", Arguments::positional([shown(pair)]))?;
+    let versions = listed.at(&pair.0).and_then(Value::as_list).unwrap_or_default();
+    Ok(versions.first().map(Value::to_text))
 }
 
 fn from_new(new: impl Into<Value>) -> Value {
