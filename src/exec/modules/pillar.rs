@@ -206,7 +206,7 @@ impl Run for Items {
 record! {
     /// Returns the pillar with one more external source, of a minion that has its pillar on its own disk.
     ///
-    ///   salt-call --local pillar.ext '{cmd_json: "echo {\"fruit\": \"apple\"}"}'
+    ///   salt '*' pillar.ext '{cmd_yaml: cat /etc/salt/more.yaml}'
     pub struct Ext {
         /// The source as the option `ext_pillar` has it: a map of its name and its settings, or the text of such a map.
         external: Value,
