@@ -2,7 +2,7 @@
 
 use super::resolve::{Tag, resolve};
 use super::{DEPTH_LIMIT, Position, Stage, YamlError};
-use libyaml_safer::{Error, ErrorKind, Event, EventData, Mark, Parser, ScalarStyle};
+use libyaml_safer::{Encoding, Error, ErrorKind, Event, EventData, Mark, Parser, ScalarStyle};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::{self, UnwindSafe};
@@ -110,6 +110,10 @@ fn parse(text: &str, added: Option<char>) -> Result<Graph, YamlError> {
     let mut input = text.as_bytes();
     let mut parser = Parser::new();
     parser.set_input_string(&mut input);
+    // Any character that begins as a byte order mark does is taken for a broken one when the encoding has to be guessed.
+    if text.as_bytes().first() == Some(&0xef) && !text.starts_with('\u{feff}') {
+        parser.set_encoding(Encoding::Utf8);
+    }
     let mut composer = Composer::default();
     composer.graph.nodes.reserve(text.len() / BYTES_A_NODE);
     loop {

@@ -6,6 +6,15 @@ use crate::wire::value::{Map, parse_json};
 const CASES: &str = include_str!("../../../../tests/data/yaml.json");
 
 #[test]
+fn a_text_may_begin_with_any_character_that_is_no_byte_order_mark() {
+    for text in ["\u{f0a8}: 1", "\u{feff}\u{f0a8}: 1", "\u{f0a8}: !!int '1'"] {
+        let expected = Value::from(Map::from_iter([("\u{f0a8}", 1)]));
+        assert_eq!(super::load(text), Ok(expected.clone()), "{text:?}");
+        assert_eq!(super::load_document(text).map(|document| document.value), Ok(expected), "{text:?}");
+    }
+}
+
+#[test]
 fn documents_are_read_and_written_as_salt_does() {
     let cases = parse_json(CASES).unwrap();
     let mut wrong = Vec::new();
