@@ -29,6 +29,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -328,7 +329,7 @@ def broke_off(answer):
 def as_printed(value):
     """Bytes that are no text reach the terminal as signs for that. The number of a process is never the same."""
     if isinstance(value, dict):
-        if list(value) == ["bytes"]:
+        if list(value) == ["bytes"] and re.fullmatch("([0-9a-f]{2})*", str(value["bytes"])):
             return bytes.fromhex(value["bytes"]).decode(errors="replace")
         # What was published is passed on by salt-call, and by a Caller it is not.
         is_own = lambda key: key != "pid" and not key.startswith("__pub_")

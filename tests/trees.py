@@ -223,7 +223,7 @@ def host():
         "running": [name for name in services if subprocess.run(["service", name, "status"], capture_output=True).returncode == 0],
         "enabled": sorted(path.name for path in pathlib.Path("/etc").glob("rc?.d/*")),
         "firewall": re.sub(r"\[.*?\]|#.*", "", said("iptables-save")),
-        "settings": said("debconf-show", "asker"),
+        "settings": sorted(said("debconf-show", "asker").splitlines()),
         "crontabs": {path.name: crontab(path) for path in sorted(pathlib.Path("/var/spool/cron/crontabs").glob("*"))},
         "git": said("git", "-C", "/srv/code", "log", "--format=%H %s", "-1") if os.path.exists("/srv/code") else "",
         "network": said("sysctl", "net.ipv4.ip_forward", "net.core.somaxconn", "net.ipv4.tcp_keepalive_time"),

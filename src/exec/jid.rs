@@ -49,7 +49,12 @@ impl Jid {
     /// When the job began, as Salt's job lists show it: `2026, Nov 29 20:50:33.700833`. Empty for digits that are no
     /// moment.
     pub fn start_time(&self) -> String {
-        self.civil().map_or_else(String::new, |moment| moment.strftime("%Y, %b %d %H:%M:%S.%6f").to_string())
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        let Some(moment) = self.civil() else { return String::new() };
+        let month = MONTHS[usize::from(moment.month().unsigned_abs()) - 1];
+        let digits = |from: usize, to: usize| &self.0[from..to];
+        let (hour, minute, second) = (digits(8, 10), digits(10, 12), digits(12, 14));
+        format!("{}, {month} {} {hour}:{minute}:{second}.{}", digits(0, 4), digits(6, 8), digits(14, 20))
     }
 
     fn in_zone(moment: jiff::Timestamp, zone: &TimeZone) -> Jid {

@@ -2,7 +2,7 @@
 
 use super::Look;
 use crate::wire::value::{Map, Value};
-use std::io::{BufRead, Read};
+use std::io::Read;
 use std::path::Path;
 
 pub(super) fn grains(look: &Look) -> Map {
@@ -242,7 +242,7 @@ fn features(mut library: impl Read) -> Option<String> {
     loop {
         let read = library.read(&mut part[kept..]).ok().filter(|read| *read > 0)?;
         let known = &part[..kept + read];
-        let keep = match find(known, START) {
+        let keep = match memchr::memmem::find(known, START) {
             Some(at) => match known[at..].iter().position(|byte| *byte == 0) {
                 Some(length) => return String::from_utf8(known[at..at + length].trim_ascii().to_vec()).ok(),
                 // It ends in the next part, or is none.
@@ -255,18 +255,6 @@ fn features(mut library: impl Read) -> Option<String> {
         part.copy_within(keep..end, 0);
         kept = end - keep;
     }
-}
-
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    let mut rest = bytes;
-    // The standard library looks for one byte very fast.
-    while rest.skip_until(wanted[0]).is_ok_and(|skipped| skipped > 0) {
-        let at = bytes.len() - rest.len() - 1;
-        if bytes[at..].starts_with(wanted) {
-            return Some(at);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -98,8 +98,7 @@ fn separate(at: usize, style: &JsonStyle, depth: usize, out: &mut String) {
             if at > 0 {
                 out.push(',');
             }
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', width * depth));
+            new_line(width * depth, out);
         }
         None if at == 0 => {}
         None => out.push_str(if style.tight { "," } else { ", " }),
@@ -108,34 +107,51 @@ fn separate(at: usize, style: &JsonStyle, depth: usize, out: &mut String) {
 
 fn close(style: &JsonStyle, depth: usize, out: &mut String) {
     if let Some(width) = style.indent {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', width * depth));
+        new_line(width * depth, out);
+    }
+}
+
+fn new_line(mut blanks: usize, out: &mut String) {
+    const BLANKS: &str = "                                ";
+    out.push('\n');
+    while blanks > 0 {
+        let some = blanks.min(BLANKS.len());
+        out.push_str(&BLANKS[..some]);
+        blanks -= some;
     }
 }
 
 fn write_str(text: &str, style: &JsonStyle, out: &mut String) {
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            c if (c as u32) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
+    let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\' || (style.ascii && !byte.is_ascii());
+    let mut rest = text;
+    // What needs no escape is copied in one piece.
+    while let Some(at) = rest.bytes().position(is_special) {
+        let (plain, special) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = special.chars();
+        chars.next().into_iter().for_each(|c| write_special(c, out));
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+fn write_special(c: char, out: &mut String) {
+    match c {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        c => {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
             }
-            c if style.ascii && !c.is_ascii() => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            c => out.push(c),
         }
     }
-    out.push('"');
 }
 
 fn json_float(number: f64) -> String {

@@ -23,7 +23,24 @@ from file:
   - sources:
     - editor-a: /srv/repo/editor-a_1.0.deb
 
-second webd:
+second editor:
+  pkg.latest:
+  - name: editor-b
+
+held:
+  pkg.held:
+  - name: editor-b
+  - require:
+    - pkg: second editor
+
+without:
+  pkg.purged:
+  - pkgs: [zip, unzip]
+
+bzip2:
+  pkg.removed: []
+
+webd:
   service.running:
   - enable: False
   - require:
