@@ -136,9 +136,10 @@ fn is_same(key: &str, own: Option<&Value>, wanted: Option<&Value>) -> bool {
     }
 }
 
+/// The settings that differ; `enabled` says the same as `disabled`.
 fn differences(before: &Map, after: &Map) -> Map {
-    let changed =
-        after.iter().filter(|(key, value)| key.as_str() != Some("file") && before.at_value(key) != Some(*value));
+    let is_told = |key: &Value| !matches!(key.as_str(), Some("file" | "enabled"));
+    let changed = after.iter().filter(|(key, value)| is_told(key) && before.at_value(key) != Some(*value));
     Map::from_iter(
         changed.map(|(key, value)| (key.clone(), Value::from(from_to(before.at_value(key).cloned(), value.clone())))),
     )

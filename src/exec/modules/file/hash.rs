@@ -154,11 +154,17 @@ fn extract(text: &str, kind: Option<HashType>, names: &Names) -> Result<Option<(
         (paths::name_of(source), names.source, " \t\n\r\u{b}\u{c}\\/*"),
     ];
     let mut found: [Option<(HashType, String)>; 3] = Default::default();
-    let mut first = None;
+    let (mut first, mut by_path) = (None, None::<(usize, (HashType, String))>);
     for line in text.lines().map(str::trim) {
         let Some(digest) = regex.search(line).map_err(wrong)?.and_then(|found| found.group(1)) else { continue };
         let Some(kind) = HashType::of_length(digest.len()) else { continue };
         first.get_or_insert_with(|| (kind, digest.to_owned()));
+        let path = line.split_whitespace().next_back().unwrap_or_default();
+        let path = path.trim_start_matches('*').trim_start_matches("./");
+        let is_longer = by_path.as_ref().is_none_or(|(length, _)| path.len() > *length);
+        if path.contains('/') && names.source.ends_with(&format!("/{path}")) && is_longer {
+            by_path = Some((path.len(), (kind, digest.to_owned())));
+        }
         for (place, (end, start, separators)) in found.iter_mut().zip(wanted) {
             if start.is_empty() || place.is_some() {
                 continue;
@@ -175,7 +181,9 @@ fn extract(text: &str, kind: Option<HashType>, names: &Names) -> Result<Option<(
             }
         }
     }
-    Ok(found.into_iter().flatten().next().or(first))
+    let [listed, of_file, of_source] = found;
+    // A name may stand there in several folders: then the path in the address tells which is meant.
+    Ok(listed.or(by_path.map(|(_, sum)| sum)).or(of_file).or(of_source).or(first))
 }
 
 record! {

@@ -161,6 +161,14 @@ fn copies_are_listed_restored_and_removed() {
 }
 
 #[test]
+fn of_a_name_in_several_folders_the_one_counts_that_the_address_ends_with() {
+    let list = format!("{}  ./x/y/f\n{}  ./x/f\n", "a".repeat(40), "b".repeat(40));
+    let world = World::on(Fake::new().file("/sums", &list));
+    let asked = words(&["/sums", "sha1", "/tmp/g"]).with("source", "http://h/img/x/f");
+    assert_eq!(run(&world, "file.extract_hash", asked).unwrap().at("hsum"), Some(&"b".repeat(40).into()));
+}
+
+#[test]
 fn digests_are_found_in_lists() {
     let sum = "c8dd2b2ba4b0dd2b6ba29a0b8ba8c0f0d37e1ca0";
     let list = format!("{} *other.tgz\n{sum}  f.tgz\n", "a".repeat(40));

@@ -158,13 +158,14 @@ impl Keyvalue {
         edited
     }
 
-    /// A line with the value that its key should have; empty: it goes.
+    /// A line with the value that its key should have, blanks as they were; empty: it goes.
     fn edited_line(&self, line: &str, bare: &str, pairs: &Map, left: &mut [i64], edited: &mut Edited) -> String {
-        let was_comment = bare.len() < line.len();
+        let was_comment = self.is_comment(line);
+        let indent = if was_comment { "" } else { &line[..line.len() - line.trim_start().len()] };
         let mut line = line.to_owned();
         let Some((own_key, own_value)) = bare.split_once(self.separator.as_str()) else { return line };
         for ((key, value), left) in pairs.iter().zip(left) {
-            if self.folded(own_key) != self.folded(&key.to_text()) {
+            if self.folded(own_key.trim()) != self.folded(key.to_text().trim()) {
                 continue;
             }
             let (have, want) = (own_value.trim().to_owned(), value.to_text().trim().to_owned());
@@ -181,7 +182,11 @@ impl Keyvalue {
                 edited.difference.push(format!("- {line}"));
                 line.clear();
                 if *left != 0 {
-                    line = format!("{own_key}{}{}\n", self.separator, value.to_text());
+                    let gap = match own_value.trim() {
+                        "" => "",
+                        _ => &own_value[..own_value.len() - own_value.trim_start().len()],
+                    };
+                    line = format!("{indent}{own_key}{}{gap}{}\n", self.separator, value.to_text());
                     edited.difference.push(match value {
                         Value::Str(_) => format!("+ {line}"),
                         _ => format!("+ {} (from {} type)\n", line.trim_end(), value.type_name()),
@@ -194,6 +199,12 @@ impl Keyvalue {
             }
         }
         line
+    }
+
+    /// Whether a line begins with one of the signs that make it a comment, blanks aside.
+    fn is_comment(&self, line: &str) -> bool {
+        let signs = self.uncomment.as_deref().unwrap_or_default();
+        line.trim_start().starts_with(|c: char| signs.contains(c))
     }
 
     fn uncommented<'l>(&self, line: &'l str) -> &'l str {
@@ -228,6 +239,8 @@ mod tests {
         let done = edited("a=0\n#b=2\nc=3\n", &[pairs.clone(), ("uncomment", "#".into())]);
         assert_eq!(done.text, "a=1\nb=2\nc=3\n");
         assert_eq!(done.difference, ["- a=0\n", "+ a=1\n", "- #b=2\n", "+ b=2\n"]);
+        let blanks = edited("# a = 0\n    b = 0\n", &[pairs.clone(), ("uncomment", "# ".into())]);
+        assert_eq!(blanks.text, "a = 1\n    b = 2\n");
         let done = edited("a=1", &[pairs.clone(), ("append_if_not_found", true.into())]);
         assert_eq!((done.text.as_str(), done.changed), ("a=1\nb=2\n", 1));
         let done = edited("a=1\nx=1\nb=2\n", &[pairs, ("prune", true.into())]);
