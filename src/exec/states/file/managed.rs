@@ -8,6 +8,7 @@ use super::owner::{Owner, owned};
 use super::source::{Found, Source, Template, Verify};
 use super::target::{Content, Origin, Target};
 use super::{accumulated, is_folder, mode, own_name, single};
+use crate::exec::modules::file::attributes::SelinuxContext;
 use crate::exec::modules::file::difference::{Ignored, Shown};
 use crate::exec::signature::Given;
 use crate::exec::{Ctx, Fault, paths};
@@ -91,7 +92,7 @@ record! {
         check_cmd: Option<String> = (),
         /// Take content from elsewhere without a hash.
         skip_verify: bool = false,
-        /// The context that SELinux should know: refused, this version sets none here.
+        /// The context that SELinux should know: a map of `seuser`, `serole`, `setype` and `serange`.
         selinux: Value = (),
         /// Whether the certificate of a web server is checked.
         verify_ssl: bool = true,
@@ -142,8 +143,8 @@ impl State for Managed {
         if self.name.is_empty() {
             return Ok(failed("Destination file name is required"));
         }
-        if self.selinux.truthy() {
-            return Ok(failed("file.managed: this version does not have 'selinux' yet: leave it out"));
+        if self.selinux.truthy() && self.selinux.as_map().is_none() {
+            return Ok(failed("selinux must be a map of seuser, serole, setype and serange"));
         }
         let warned = self.kwargs.0.contains("file_mode");
         let plan = self.planned(look)?;
@@ -222,6 +223,7 @@ impl Managed {
             name: name.clone(),
             owner,
             attrs: self.attrs.clone(),
+            selinux: self.context_of_selinux(),
             replaces_link: !self.follow_symlinks,
             ..Target::default()
         };
@@ -301,6 +303,7 @@ impl Managed {
             owner,
             dir_mode,
             attrs: self.attrs.clone(),
+            selinux: self.context_of_selinux(),
             makedirs: self.makedirs,
             keeps_backup: super::keeps_backup(ctx, self.backup.as_deref()),
             shown: Shown::when(self.show_changes),
@@ -342,6 +345,11 @@ impl Managed {
             None => target.make(ctx, seen),
         };
         Ok(Plan::Changes { would, apply: Box::new(apply) })
+    }
+
+    fn context_of_selinux(&self) -> SelinuxContext {
+        let part = |name: &str| self.selinux.at(name).filter(|part| part.truthy()).map(Value::to_text);
+        SelinuxContext { user: part("seuser"), role: part("serole"), kind: part("setype"), range: part("serange") }
     }
 
     fn source(&self) -> Source {

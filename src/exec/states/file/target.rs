@@ -4,6 +4,7 @@ use super::super::Outcome;
 use super::owner::Owner;
 use super::{made_above, single};
 use crate::exec::host::{Attributes, FileKind, Stat};
+use crate::exec::modules::file::attributes::SelinuxContext;
 use crate::exec::modules::file::backups;
 use crate::exec::modules::file::difference::{Difference, Ignored, Shown, between};
 use crate::exec::{Ctx, Fault, paths};
@@ -23,6 +24,8 @@ pub struct Target {
     pub dir_mode: Option<u32>,
     /// The letters that lsattr(1) should show.
     pub attrs: Option<String>,
+    /// The context that SELinux should know.
+    pub selinux: SelinuxContext,
     pub makedirs: bool,
     /// A copy of what is replaced is kept.
     pub keeps_backup: bool,
@@ -100,6 +103,12 @@ impl Target {
         if let Some(attrs) = self.attrs.as_ref().filter(|_| self.other_attributes(ctx, &seen.real)) {
             seen.changes.insert("attrs", attrs.as_str());
         }
+        if !self.selinux.is_empty() {
+            let unknown = || Fault::execution(format!("SELinux knows no context of {}", self.name));
+            for part in self.selinux.differences(ctx, &seen.real)?.ok_or_else(unknown)? {
+                seen.changes.insert("selinux", Map::from_iter([(part.part, part.wished)]));
+            }
+        }
         seen.stat = Some(stat);
         Ok(seen)
     }
@@ -124,7 +133,7 @@ impl Target {
     /// Whether lsattr(1) shows something else than is wanted.
     fn other_attributes(&self, ctx: &Ctx, path: &str) -> bool {
         let opts = with_test(ctx.opts.clone());
-        let checked = attributes(&ctx.with(ctx.pillar, &opts), path, self.attrs.as_deref());
+        let checked = attributes(&ctx.with(ctx.pillar, &opts), path, self.attrs.as_deref(), &SelinuxContext::default());
         checked.is_ok_and(|(changes, _)| !changes.is_empty())
     }
 
@@ -170,7 +179,7 @@ impl Target {
             // Again where the owner has changed: that clears setuid and setgid.
             let mode = self.owner.mode.or(seen.stat.as_ref().map(|stat| stat.mode));
             let is_link = seen.stat.as_ref().is_some_and(|stat| stat.kind == FileKind::Link);
-            if changes.keys().any(|key| key.as_str().is_some_and(|key| key != "attrs"))
+            if changes.keys().any(|key| key.as_str().is_some_and(|key| !matches!(key, "attrs" | "selinux")))
                 && !is_link
                 && ctx.host.set(path, Attributes { mode, ..Attributes::default() }).is_err()
             {
@@ -178,8 +187,10 @@ impl Target {
                 return Ok(Outcome::failed(format!("Failed to change mode to {mode}")));
             }
         }
-        if changes.remove("attrs").is_some() {
-            let (found, failures) = attributes(ctx, &seen.real, self.attrs.as_deref())?;
+        let others = ["attrs", "selinux"].map(|key| changes.remove(key).is_some());
+        // A file that is written anew has the context that its folder gives.
+        if others.contains(&true) || (seen.writes && !self.selinux.is_empty()) {
+            let (found, failures) = attributes(ctx, &seen.real, self.attrs.as_deref(), &self.selinux)?;
             changes.extend(found);
             if !failures.is_empty() {
                 return Ok(Outcome::failed(failures).with_changes(changes));
@@ -213,8 +224,8 @@ impl Target {
         };
         let stat = ctx.host.stat(Path::new(&seen.real)).map_err(|error| super::fault(&self.name, &error))?;
         changes.extend(self.owner.with_mode(Some(stat.mode)).differences(&before));
-        if self.attrs.is_some() {
-            changes.extend(attributes(ctx, &seen.real, self.attrs.as_deref())?.0);
+        if self.attrs.is_some() || !self.selinux.is_empty() {
+            changes.extend(attributes(ctx, &seen.real, self.attrs.as_deref(), &self.selinux)?.0);
         }
         let comment = match self.content {
             None => "Empty file".to_owned(),
@@ -269,12 +280,55 @@ fn with_test(mut opts: Map) -> Map {
     opts
 }
 
-/// Makes the attributes of a file those that are wanted: what has changed, and what has failed.
-fn attributes(ctx: &Ctx, path: &str, wanted: Option<&str>) -> Result<(Map, String), Fault> {
+/// Makes the attributes of a file and its SELinux context those that are wanted: what has changed, and what has failed.
+fn attributes(ctx: &Ctx, path: &str, wanted: Option<&str>, selinux: &SelinuxContext) -> Result<(Map, String), Fault> {
     let arguments = Arguments::positional([path]).with("ret", ()).with("user", ()).with("group", ()).with("mode", ());
-    let answer = ctx.run("file.check_perms", arguments.with("attrs", wanted.map(Value::from)))?;
+    let mut arguments = arguments.with("attrs", wanted.map(Value::from));
+    let parts =
+        [("seuser", &selinux.user), ("serole", &selinux.role), ("setype", &selinux.kind), ("serange", &selinux.range)];
+    for (name, part) in parts {
+        arguments = arguments.with(name, part.clone());
+    }
+    let answer = ctx.run("file.check_perms", arguments)?;
     let ret = answer.as_list().and_then(<[Value]>::first).cloned().unwrap_or_default();
     let changes = ret.at("changes").and_then(Value::as_map).cloned().unwrap_or_default();
     let failed = ret.at("result") == Some(&Value::Bool(false));
     Ok((changes, if failed { ret.at("comment").map(Value::to_text).unwrap_or_default() } else { String::new() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::host::fake::Fake;
+    use crate::exec::modules::tests::World;
+    use crate::exec::states::tests::{both, planned};
+
+    fn wanted(setype: &str) -> Arguments {
+        let arguments = Arguments::default().with("name", "/etc/app.conf").with("contents", "a");
+        arguments.with("selinux", Map::from_iter([("setype", setype)]))
+    }
+
+    #[test]
+    fn a_file_gets_the_context_that_selinux_should_know() {
+        let host = Fake::new().file("/etc/app.conf", "a\n");
+        let host = host.answers(["stat", "-c", "%C", "/etc/app.conf"], "system_u:object_r:etc_t:s0\n");
+        let host = host.answers(["chcon", "-t", "httpd_config_t", "/etc/app.conf"], "");
+        let policy = ["semanage", "fcontext", "--add", "--type", "httpd_config_t", "/etc/app.conf"];
+        let world = World::on(host.answers(policy, ""));
+        let (same, _) = both(&world, planned(&world, "file.managed", wanted("etc_t")));
+        assert_eq!(same.comment, "The file /etc/app.conf is in the correct state");
+        let (would, done) = both(&world, planned(&world, "file.managed", wanted("httpd_config_t")));
+        assert_eq!(would.changes.at("selinux").unwrap().to_json(), r#"{"type": "httpd_config_t"}"#);
+        assert_eq!(done.result, Some(true), "{}", done.comment);
+        let ran = world.host.ran();
+        assert!(ran.iter().any(|command| command.argv.first().is_some_and(|word| word == "chcon")), "{ran:?}");
+    }
+
+    #[test]
+    fn a_context_that_is_no_map_is_refused() {
+        let world = World::on(Fake::new());
+        let words = Arguments::default().with("name", "/f").with("selinux", "etc_t");
+        let (_, done) = both(&world, planned(&world, "file.managed", words));
+        assert_eq!(done.comment, "selinux must be a map of seuser, serole, setype and serange");
+    }
 }
