@@ -36,10 +36,12 @@ impl Owner {
     /// Looks up the names; numbers are taken as they are.
     pub fn new(ctx: &Ctx, user: &Value, group: &Value, mode: Option<u32>) -> Owner {
         let found = |value: &Value, look_up: &dyn Fn(&str) -> Option<u32>| {
-            let name = value.to_text();
+            // To look up what is not given would start a program for each file of a folder.
             let is_given = value.truthy() || *value == Value::Int(0);
-            let id = name.parse().ok().or_else(|| look_up(&name));
-            is_given.then(|| Account { name: value.clone(), id })
+            is_given.then(|| {
+                let name = value.to_text();
+                Account { name: value.clone(), id: name.parse().ok().or_else(|| look_up(&name)) }
+            })
         };
         Owner {
             user: found(user, &|name| ctx.host.user(name).ok().flatten().map(|user| user.uid)),
