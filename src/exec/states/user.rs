@@ -130,7 +130,7 @@ impl State for Present {
             None => Outcome::new(None, format!("User {name} set to be added")),
             Some(changes) if changes.is_empty() => Outcome::done(format!("User {name} is present and up to date")),
             Some(changes) => {
-                let mut comment = "The following user attributes are set to be changed:\n".to_owned();
+                let mut comment = TO_CHANGE.to_owned();
                 for (key, value) in changes.iter() {
                     let shown = if key.as_str() == Some("passwd") { HIDDEN.to_owned() } else { value.to_text() };
                     comment.push_str(&format!("{}: {shown}\n", key.to_text()));
@@ -145,8 +145,7 @@ impl State for Present {
                     would.comment.push_str(&format!("groups (pending creation): {pending}\n"));
                 }
                 Some(_) => {
-                    let comment = "The following user attributes are set to be changed:\n";
-                    would = Outcome::new(None, format!("{comment}groups (pending creation): {pending}\n"));
+                    would = Outcome::new(None, format!("{TO_CHANGE}groups (pending creation): {pending}\n"));
                 }
             }
             let done = format!("The following group(s) are not present: {pending}");
@@ -159,6 +158,8 @@ impl State for Present {
         })
     }
 }
+
+const TO_CHANGE: &str = "The following user attributes are set to be changed:\n";
 
 /// What stands for a password in all that is shown.
 const HIDDEN: &str = "XXX-REDACTED-XXX";

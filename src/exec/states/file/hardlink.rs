@@ -49,12 +49,15 @@ impl State for Hardlink {
         };
         let owner = Owner::new(ctx, &user, &group, dir_mode);
         let target = self.target;
-        let relative = [
+        let relative: Vec<String> = [
             (&name, format!("Specified file {name} is not an absolute path")),
             (&target, format!("Specified target {target} is not an absolute path")),
-        ];
-        let is_relative = relative.iter().any(|(path, _)| !path.starts_with('/'));
-        let wrong = owner.wrong(relative.into_iter().filter(|(path, _)| !path.starts_with('/')).map(|(_, text)| text));
+        ]
+        .into_iter()
+        .filter_map(|(path, complaint)| (!path.starts_with('/')).then_some(complaint))
+        .collect();
+        let is_relative = !relative.is_empty();
+        let wrong = owner.wrong(relative);
         if is_relative {
             return Ok(failed(wrong.unwrap_or_default()));
         }
