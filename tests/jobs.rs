@@ -69,6 +69,8 @@ fn a_running_job_is_seen_and_killed_and_ends_as_killed() {
 #[test]
 fn a_return_that_the_master_could_not_take_comes_when_it_is_back() {
     let mut fleet = Fleet::start(&["web1"]);
+    // The minion has its pillar by then: what is taken before waits for it.
+    assert_eq!(fleet.salt(&["web1", "cmd.run", "true"]).code, 0);
     let ran = fleet.path("ran");
     let jid = start_job(&fleet, "web1", &["cmd.run", &format!("sleep 1; echo x >> {}", ran.display())]);
     wait_for("the job to be taken", || fleet.path(format!("web1/cache/proc/{jid}")).exists().then_some(()));
@@ -89,6 +91,24 @@ fn a_deleted_key_ends_the_session_at_once_and_the_others_notice_nothing() {
 }
 
 #[test]
+fn a_deleted_key_is_gone_for_some_seconds_though_its_minion_knocks_at_once() {
+    let fleet = with_accepted(&["web1"]);
+    assert_eq!(fleet.run("salt-key", &["-y", "-d", "web1"]).code, 0);
+    assert!(!is_unaccepted(&fleet, "web1"));
+    wait_for("the key to come again", || is_unaccepted(&fleet, "web1").then_some(()));
+}
+
+#[test]
+fn a_minion_whose_key_was_put_there_by_hand_is_missed_at_once() {
+    let fleet = with_accepted(&["web1"]);
+    let keys = fleet.path("pki/master/minions");
+    fs::copy(keys.join("web1"), keys.join("ghost1")).unwrap();
+    let ran = fleet.salt(&["--static", "--out=json", "*", "test.ping"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.out.contains(r#""web1": true"#) && format!("{}{}", ran.out, ran.err).contains("ghost1"), "{ran:?}");
+}
+
+#[test]
 fn a_minion_listens_on_no_port() {
     let fleet = Fleet::start(&["web1"]);
     let pid = fleet.pid("web1");
@@ -105,6 +125,23 @@ fn a_minion_listens_on_no_port() {
             assert!(!(listening && own.contains(&socket)), "it listens: {line}");
         }
     }
+}
+
+/// A fleet whose keys an admin has accepted.
+fn with_accepted(minions: &[&str]) -> Fleet {
+    let mut fleet = Fleet::prepare(minions, "", "");
+    fleet.start_master();
+    for id in minions {
+        fleet.start_minion(id);
+        wait_for("a key", || is_unaccepted(&fleet, id).then_some(()));
+    }
+    assert_eq!(fleet.run("salt-key", &["-y", "-A"]).code, 0);
+    fleet.wait_connected(minions);
+    fleet
+}
+
+fn is_unaccepted(fleet: &Fleet, id: &str) -> bool {
+    fleet.run("salt-key", &["-l", "un"]).out.contains(id)
 }
 
 /// Starts a job and does not wait for it; its jid.

@@ -179,7 +179,7 @@ impl SaltKey<'_> {
     fn show_matching(&mut self, pattern: &str, keys: Map, exit: Exit) -> Result<Exit, Trouble> {
         if keys.is_empty() && pattern != "*" {
             self.display.say(&format!("The key glob '{pattern}' does not match any keys.\n"));
-            return Ok(exit);
+            return Ok(unmatched(pattern));
         }
         self.show(keys)?;
         Ok(exit)
@@ -233,6 +233,11 @@ fn exit_for(error: &StoreError) -> Exit {
         StoreError::Key(KeyError::Io { error, .. }) if error.kind() == ErrorKind::PermissionDenied => Exit::NotAllowed,
         _ => Exit::Failed,
     }
+}
+
+/// How a command ends that no key matched: whoever named some did not get what they asked for; all of none is done.
+fn unmatched(pattern: &str) -> Exit {
+    if pattern == "*" { Exit::Ok } else { Exit::NoReturn }
 }
 
 /// The pattern of a verb that has a form for all keys.

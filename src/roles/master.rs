@@ -61,7 +61,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 use strangers::Strangers;
-use trust::Waiting;
+use trust::{Gone, Waiting};
 
 /// A master, running.
 pub struct Master {
@@ -77,6 +77,7 @@ pub struct Master {
     stamp: RefCell<Stamp>,
     accepted: RefCell<HashMap<Id, PublicKey>>,
     waiting: Waiting,
+    gone: Gone,
     /// How often strangers may cause an event or a warning.
     rate: Rate,
     strangers: RefCell<Strangers>,
@@ -171,6 +172,7 @@ impl Master {
             unsettled: Cell::new(false),
             accepted: RefCell::default(),
             waiting: Waiting::default(),
+            gone: Gone::default(),
             rate: Rate::new(20, Duration::from_secs(10)),
             strangers: RefCell::default(),
             seats: RefCell::default(),
@@ -334,9 +336,8 @@ impl Master {
                     log::error!("accepted keys are not on the disk: {error}");
                     self.unsettled.set(true);
                 }
-            } else if self.store.changed(&self.stamp.borrow().clone()) {
-                // Not while keys are accepted by rule: it would be for our own changes, and reads every key.
-                self.reload_keys();
+            } else {
+                self.look_for_keys();
             }
             if self.settings.presence_events == Events::On {
                 self.tell_presence();

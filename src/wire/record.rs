@@ -64,7 +64,7 @@ pub struct Field {
 impl Field {
     /// The name that a user types (`r#type` is `type`).
     pub fn name(&self) -> &'static str {
-        self.ident.trim_start_matches("r#")
+        self.ident.strip_prefix("r#").unwrap_or(self.ident)
     }
 
     /// Whether a call without it is refused.

@@ -108,19 +108,23 @@ impl Walk<'_> {
         };
         self.above.push(here);
         for entry in entries.flatten() {
-            self.entry(&entry.path(), entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+            self.entry(&entry);
         }
         self.above.pop();
     }
 
-    fn entry(&mut self, path: &Path, is_link: bool) {
+    fn entry(&mut self, entry: &fs::DirEntry) {
+        let path = &entry.path();
+        // The folder itself knows what is a link and what a folder: only what a link leads to has to be looked at.
+        let kind = entry.file_type().ok();
+        let is_link = kind.is_some_and(|kind| kind.is_symlink());
         if is_link && self.rules.without_links {
             return;
         }
         let Some(name) = path.strip_prefix(self.root).ok().and_then(Path::to_str).map(str::to_owned) else {
             return log::debug!("{} is left out: its name is not UTF-8", path.display());
         };
-        let is_folder = path.is_dir();
+        let is_folder = if is_link { path.is_dir() } else { kind.is_some_and(|kind| kind.is_dir()) };
         // Files inside of an ignored folder are asked about themselves, as Salt does it.
         if !self.rules.ignore.covers(&name) {
             self.note(path, name, is_link, is_folder);

@@ -2,11 +2,18 @@
 //! NSS and does not see LDAP or sssd itself.
 
 use super::User;
+use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+static PASSWD: Kept = Kept::new("/etc/passwd");
+static GROUP: Kept = Kept::new("/etc/group");
 
 pub(super) fn user(name: &str) -> io::Result<Option<User>> {
-    let passwd = read("/etc/passwd")?;
+    let passwd = PASSWD.read()?;
     let found = parse_users(&passwd).find(|user| user.name == name);
     match found {
         Some(user) => with_groups(user).map(Some),
@@ -15,7 +22,7 @@ pub(super) fn user(name: &str) -> io::Result<Option<User>> {
 }
 
 pub(super) fn user_by_uid(uid: u32) -> io::Result<Option<User>> {
-    let passwd = read("/etc/passwd")?;
+    let passwd = PASSWD.read()?;
     let found = parse_users(&passwd).find(|user| user.uid == uid);
     match found {
         Some(user) => with_groups(user).map(Some),
@@ -24,7 +31,7 @@ pub(super) fn user_by_uid(uid: u32) -> io::Result<Option<User>> {
 }
 
 pub(super) fn group(name: &str) -> io::Result<Option<u32>> {
-    let groups = read("/etc/group")?;
+    let groups = GROUP.read()?;
     let found = parse_groups(&groups).find(|group| group.name == name).map(|group| group.gid);
     if found.is_some() || !askable(name) {
         return Ok(found);
@@ -33,7 +40,7 @@ pub(super) fn group(name: &str) -> io::Result<Option<u32>> {
 }
 
 pub(super) fn group_by_gid(gid: u32) -> io::Result<Option<String>> {
-    let groups = read("/etc/group")?;
+    let groups = GROUP.read()?;
     let found = parse_groups(&groups).find(|group| group.gid == gid).map(|group| group.name.to_owned());
     if found.is_some() {
         return Ok(found);
@@ -43,7 +50,7 @@ pub(super) fn group_by_gid(gid: u32) -> io::Result<Option<String>> {
 }
 
 fn with_groups(mut user: User) -> io::Result<User> {
-    let groups = read("/etc/group")?;
+    let groups = GROUP.read()?;
     user.groups = groups_of(&user, &groups);
     Ok(user)
 }
@@ -81,12 +88,53 @@ fn getent(arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// A missing file is a host without accounts (an empty chroot), not an error.
-fn read(path: &str) -> io::Result<String> {
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(error),
+/// A file of accounts, kept until it changes: states ask for the owner of each of a thousand files.
+struct Kept {
+    path: &'static str,
+    last: Mutex<Option<(Stamp, Arc<str>)>>,
+}
+
+/// What is another when a file is another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    changed: SystemTime,
+}
+
+impl Stamp {
+    fn of(data: &fs::Metadata) -> Stamp {
+        let changed = super::nodes::moment(data.ctime(), data.ctime_nsec());
+        Stamp { device: data.dev(), inode: data.ino(), size: data.size(), changed }
+    }
+
+    /// Whether a later change has another time: clocks of file systems go in steps of some milliseconds.
+    fn is_settled(self) -> bool {
+        self.changed.elapsed().is_ok_and(|age| age > Duration::from_secs(1))
+    }
+}
+
+impl Kept {
+    const fn new(path: &'static str) -> Kept {
+        Kept { path, last: Mutex::new(None) }
+    }
+
+    /// A missing file is a host without accounts (an empty chroot), not an error.
+    fn read(&self) -> io::Result<Arc<str>> {
+        let stamp = match fs::metadata(self.path) {
+            Ok(data) => Stamp::of(&data),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::from("")),
+            Err(error) => return Err(error),
+        };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, text)) = last.as_ref().filter(|(kept, _)| *kept == stamp) {
+            return Ok(text.clone());
+        }
+        // The stamp is older than the text: what changes in between is read again the next time.
+        let text: Arc<str> = String::from_utf8_lossy(&fs::read(self.path)?).into();
+        *last = stamp.is_settled().then(|| (stamp, text.clone()));
+        Ok(text)
     }
 }
 
@@ -147,6 +195,20 @@ mod tests {
     fn the_groups_of_a_user_are_its_own_and_those_that_name_it() {
         let bob = parse_users(PASSWD).nth(1).unwrap();
         assert_eq!(groups_of(&bob, GROUP), [100, 4]);
+    }
+
+    #[test]
+    fn a_file_is_read_again_when_it_has_changed() {
+        let folder = crate::exec::host::fake::Folder::new();
+        let path = folder.path().join("passwd");
+        let kept = Kept::new(path.to_str().unwrap().to_owned().leak());
+        assert_eq!(&*kept.read().unwrap(), "");
+        for text in ["a:x:1:1::/:", "b:x:1:1::/:"] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(&*kept.read().unwrap(), text);
+        }
+        // A file that has just changed may change again without being told apart, and is not kept.
+        assert!(kept.last.lock().unwrap().is_none());
     }
 
     #[test]

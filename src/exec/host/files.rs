@@ -6,6 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Replaces a file whole. Nobody sees it half-written, or with an owner or mode that it should not have.
 pub(super) fn write(path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
@@ -90,8 +91,7 @@ pub(super) fn link(target: &Path, path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) {
         return std::os::unix::fs::symlink(target, path);
     }
-    let beside = path.with_file_name(format!(".halite.{:016x}", random::bits()));
-    std::os::unix::fs::symlink(target, &beside)?;
+    let (beside, ()) = new_beside(path, |beside| std::os::unix::fs::symlink(target, beside))?;
     let renamed = fs::rename(&beside, path);
     if renamed.is_err() {
         let _ = fs::remove_file(&beside);
@@ -147,17 +147,20 @@ fn filled_in(path: &Path, asked: Attributes) -> io::Result<Attributes> {
 
 /// A new file in the same folder, private until it is settled. A name that somebody has put there already is not opened.
 fn open_beside(path: &Path) -> io::Result<(PathBuf, fs::File)> {
-    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    new_beside(path, |beside| OpenOptions::new().write(true).create_new(true).mode(0o600).open(beside))
+}
+
+/// Makes something in the same folder under a name that is free. The first name that is tried is the same for all that
+/// this process makes: a folder grows with the names that it has had, and the next file costs more in a larger one.
+fn new_beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
+    static OWN: LazyLock<u64> = LazyLock::new(random::bits);
+    let mut bits = *OWN;
     loop {
-        let mut beside = std::ffi::OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".{:016x}", random::bits()));
-        // The longest name that file systems take is 255 bytes.
-        let beside = if beside.len() > 255 { format!(".halite.{:016x}", random::bits()).into() } else { beside };
-        let beside = path.with_file_name(beside);
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside) {
-            Ok(file) => return Ok((beside, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+        let beside = path.with_file_name(format!(".halite.{bits:016x}"));
+        match make(&beside) {
+            Ok(made) => return Ok((beside, made)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bits = random::bits(),
             Err(error) => return Err(error),
         }
     }
@@ -229,6 +232,17 @@ mod tests {
         }
         append(&path, b"more").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "2more");
+    }
+
+    #[test]
+    fn what_is_beside_a_file_already_is_left_alone() {
+        let folder = Folder::new();
+        let path = folder.path().join("file");
+        let (first, _) = open_beside(&path).unwrap();
+        let (second, _) = open_beside(&path).unwrap();
+        assert_ne!(first, second);
+        write(&path, b"x", Attributes::default()).unwrap();
+        assert_eq!(list(folder.path()).unwrap().len(), 3);
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Exit {
         match self {
             Exit::Ok => "done; every minion that was asked has answered and none has failed",
             Exit::Failed => "a minion failed, did not answer or could not be reached; the function or runner failed",
-            Exit::NoReturn => "no minion matched the target, so nothing was sent",
+            Exit::NoReturn => "no minion matched the target, or no key the pattern: nothing was done",
             Exit::Incomplete => "the words of a compound command do not fit its functions",
             Exit::Usage => "the command line is wrong; one line on standard error says what",
             Exit::NoUser => "the user to run as does not exist",

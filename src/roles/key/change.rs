@@ -1,7 +1,7 @@
 //! Accepting, rejecting and deleting: what matches is shown, the question asked, and each change told.
 
 use super::matching::Match;
-use super::{Act, Change, Exit, SaltKey, Trouble};
+use super::{Act, Change, Exit, SaltKey, Trouble, unmatched};
 use crate::keys::Standing;
 use crate::keys::store::StoreError;
 use crate::roles::cli::salt_key::Actions;
@@ -13,7 +13,7 @@ impl SaltKey<'_> {
         let found = Match::of(&self.store, pattern)?.only(&standings);
         if found.groups.is_empty() {
             self.display.say(&no_match(pattern, actions));
-            return Ok(Exit::Ok);
+            return Ok(unmatched(pattern));
         }
         self.display.say(&format!("The following keys are going to be {}:\n", act.done()));
         let shown: Map =

@@ -30,6 +30,8 @@ impl Master {
     /// Starts a job: finds its targets, writes it down, hands it out.
     pub(super) async fn publish(self: &Rc<Self>, user: &str, ask: Publish) -> LocalAnswer {
         let invalid = |message: String| LocalAnswer::Refused { fault: LocalFault::Invalid, message };
+        // A key that was put there a moment ago is a minion that is expected.
+        self.look_for_keys();
         let expected = match self.expand(&ask.tgt, &ask.tgt_type, ask.extra.str_at("delimiter")).await {
             Ok(expected) => expected,
             Err(message) => return invalid(message),

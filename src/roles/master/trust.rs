@@ -10,7 +10,11 @@ use smol::channel::{Receiver, Sender, bounded};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a key that was deleted is not written down again: who deletes a key sees it gone, though the minion that has
+/// it knocks again at once.
+const GONE_TIME: Duration = Duration::from_secs(10);
 
 /// The rules by which keys are decided on without an admin.
 #[derive(Default)]
@@ -81,6 +85,25 @@ impl Waiting {
     }
 }
 
+/// Keys that were deleted while their minions were here, by id, and since when.
+#[derive(Default)]
+pub struct Gone(RefCell<HashMap<Id, (PublicKey, Instant)>>);
+
+impl Gone {
+    fn add(&self, id: &Id, key: PublicKey, now: Instant) {
+        let mut gone = self.0.borrow_mut();
+        gone.retain(|_, (_, since)| now.duration_since(*since) < GONE_TIME);
+        gone.insert(id.clone(), (key, now));
+    }
+
+    /// Until when this key is passed over.
+    pub fn until(&self, id: &str, key: PublicKey, now: Instant) -> Option<Instant> {
+        let gone = self.0.borrow();
+        let (_, since) = gone.get(id).filter(|(deleted, _)| *deleted == key)?;
+        Some(*since + GONE_TIME).filter(|until| *until > now)
+    }
+}
+
 impl Master {
     /// Decides on a key that has proved itself, and writes down what is new.
     pub fn decide(&self, id: &str, key: PublicKey, grains: &Map) -> Decision {
@@ -146,6 +169,9 @@ impl Master {
     }
 
     fn pend(&self, id: &str, key: PublicKey) -> Result<Decision, StoreError> {
+        if self.gone.until(id, key, Instant::now()).is_some() {
+            return Ok(Decision::Waits);
+        }
         match self.store.put_pending(id, &key)? {
             Pended::Written => {
                 log::info!("a new key waits for a decision: '{id}'");
@@ -207,7 +233,15 @@ impl Master {
         }
     }
 
-    /// Looks at the key folders, when they have changed, and ends the sessions of those that are not accepted any more.
+    /// Takes over what somebody has changed in the key folders by hand. Not while keys are accepted by rule: it would be
+    /// for our own changes, and reads every key.
+    pub fn look_for_keys(self: &Rc<Self>) {
+        if !self.unsettled.get() && self.store.changed(&self.stamp.borrow()) {
+            self.reload_keys();
+        }
+    }
+
+    /// Looks at the key folders, and ends the sessions of those that are not accepted any more.
     pub fn reload_keys(self: &Rc<Self>) {
         let keeps = self.settings.opts.at("preserve_minion_cache").is_some_and(Value::truthy);
         self.reload_keys_and(if keeps { Remains::Kept } else { Remains::Forgotten });
@@ -229,6 +263,9 @@ impl Master {
             let accepted = self.accepted.borrow();
             before.iter().filter(|(id, key)| accepted.get(*id) != Some(*key)).map(|(id, _)| id.clone()).collect()
         };
+        for id in &gone {
+            self.gone.add(id, before[id], Instant::now());
+        }
         let new: Vec<Id> = self.accepted.borrow().keys().filter(|id| !before.contains_key(*id)).cloned().collect();
         for id in new {
             self.waiting.decided(&id);
@@ -258,5 +295,23 @@ impl Master {
         self.new_epoch();
         // As Salt tells it: whoever waits for it learns that what is published from now on is out of their reach.
         self.fire("key", Map::from_iter([("rotate_aes_key", true)]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Identity;
+
+    #[test]
+    fn a_deleted_key_is_passed_over_for_some_seconds_and_another_key_is_not() {
+        let [key, other] = [(); 2].map(|()| Identity::generate().public());
+        let (gone, id, now) = (Gone::default(), Id::from("web1"), Instant::now());
+        gone.add(&id, key, now);
+        assert_eq!(gone.until("web1", key, now), Some(now + GONE_TIME));
+        assert_eq!(gone.until("web1", other, now), None);
+        assert_eq!(gone.until("web1", key, now + GONE_TIME), None);
+        gone.add(&Id::from("web2"), other, now + GONE_TIME);
+        assert_eq!(gone.0.borrow().len(), 1);
     }
 }

@@ -272,11 +272,11 @@ fn arguments(low: &Map, function: &Function) -> Arguments {
     let keywords = low
         .iter()
         .filter(|(name, _)| {
-            let name = name.to_text();
+            let name = name.as_str().unwrap_or_default();
             let mut fields = function.info.fields.iter();
-            let is_field =
-                fields.any(|field| field.name() == name && !matches!(field.kind, Kind::Rest | Kind::Keywords));
-            is_field || !is_internal(&name)
+            let mut is_field =
+                || fields.any(|field| field.name() == name && !matches!(field.kind, Kind::Rest | Kind::Keywords));
+            !is_internal(name) || is_field()
         })
         .map(|(name, value)| (name.clone(), value.clone()));
     Arguments::keywords(keywords.collect())

@@ -72,14 +72,16 @@ impl Seen {
 impl Target {
     /// Compares the file with what it should be.
     pub fn seen(&self, ctx: &Ctx) -> Result<Seen, Fault> {
-        let is_link = paths::is_link(ctx.host, &self.name);
-        let real = match is_link && !self.replaces_link {
-            true => paths::real(ctx.host, &self.name),
-            false => self.name.clone(),
+        let own = ctx.host.stat(Path::new(&self.name)).ok();
+        let (real, stat) = match own {
+            Some(stat) if stat.kind == FileKind::Link && !self.replaces_link => {
+                let real = paths::real(ctx.host, &self.name);
+                let stat = ctx.host.stat(Path::new(&real)).ok();
+                (real, stat)
+            }
+            own => (self.name.clone(), own),
         };
-        let Ok(stat) = ctx.host.stat(Path::new(&real)) else {
-            return Ok(self.unseen(ctx, real));
-        };
+        let Some(stat) = stat else { return Ok(self.unseen(ctx, real)) };
         let mut seen = Seen { real, changes: Map::new(), writes: false, matters: self.ignored.is_none(), stat: None };
         if let Some(content) = &self.content {
             if stat.kind == FileKind::Link {
@@ -205,14 +207,16 @@ impl Target {
 
     fn create(&self, ctx: &Ctx, seen: &Seen) -> Result<Outcome, Fault> {
         let folder = paths::folder_of(&seen.real);
-        if !paths::is_folder(ctx.host, &folder) {
+        let mut above = folder_at(ctx, &folder);
+        if above.is_none() {
             if !self.makedirs {
                 return Ok(Outcome::failed("Parent directory not present"));
             }
             let owner = self.owner.with_mode(self.dir_mode.or_else(|| self.owner.mode.map(with_entry)));
             made_above(ctx, &seen.real, &owner)?;
+            above = folder_at(ctx, &folder);
         }
-        let before = self.begins_with(ctx, &folder);
+        let before = self.begins_with(ctx, above);
         let bytes = self.content.as_ref().map_or(&[][..], |content| &content.bytes);
         if let Err(error) = ctx.host.write(Path::new(&seen.real), bytes, self.owner.attributes()) {
             return Ok(Outcome::failed(format!("Failed to commit change: {error}: {}", seen.real)));
@@ -236,9 +240,8 @@ impl Target {
 
     /// What a new file of this process begins with, before it gets owner and mode: what Salt names as changes are the
     /// differences to that.
-    fn begins_with(&self, ctx: &Ctx, folder: &str) -> Stat {
+    fn begins_with(&self, ctx: &Ctx, above: Option<Stat>) -> Stat {
         let own = ctx.host.stat(Path::new("/proc/self"));
-        let above = paths::followed(ctx.host, Path::new(folder)).ok();
         let (uid, gid) = own.map_or((0, 0), |own| (own.uid, own.gid));
         let inherited = above.filter(|above| above.mode & 0o2000 != 0).map(|above| above.gid);
         let is_source = self.content.as_ref().is_some_and(|content| content.origin == Origin::Source);
@@ -259,6 +262,11 @@ impl Target {
             target: None,
         }
     }
+}
+
+/// What a path leads to, where that is a folder.
+fn folder_at(ctx: &Ctx, path: &str) -> Option<Stat> {
+    paths::followed(ctx.host, Path::new(path)).ok().filter(|stat| stat.kind == FileKind::Folder)
 }
 
 /// The mode that new files do not get.
