@@ -34,7 +34,7 @@ pub trait Host: Sync {
     fn query(&self, command: &Command) -> io::Result<Finished>;
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// Opens a file, for what may be too long to be read whole.
-    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read>>;
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Content>>;
     /// Replaces a file whole: written beside it, owned and moded, then renamed. Never seen half-written.
     fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()>;
     /// Adds to the end of a file, which is made where it is missing.
@@ -97,6 +97,11 @@ pub trait Host: Sync {
     /// Asks a web server; the body of a success is written as it comes.
     fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response>;
 }
+
+/// What is in a file that is open: it is read from wherever one likes.
+pub trait Content: io::Read + io::Seek {}
+
+impl<T: io::Read + io::Seek> Content for T {}
 
 /// How a host is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -64,6 +64,16 @@ impl<'a> Tree<'a> {
         Ok(names)
     }
 
+    /// The SLS files that a name in a top file, an include or a call means: those that it fits as a pattern, else itself,
+    /// whether it is there or not. The files of an environment are listed for a pattern only.
+    pub fn meant(&self, name: &str, saltenv: &str) -> Vec<String> {
+        let found = match is_pattern(name) {
+            true => self.names(saltenv).map(|names| names.matching(name)).unwrap_or_default(),
+            false => Vec::new(),
+        };
+        if found.is_empty() { vec![name.to_owned()] } else { found }
+    }
+
     /// The file of an SLS: `a.b` is `a/b.sls`, else `a/b/init.sls`.
     pub fn find(&self, sls: &str, saltenv: &str) -> Result<Option<Found>, Fault> {
         let path = sls.replace('.', "/");

@@ -2,7 +2,7 @@
 
 use super::Look;
 use crate::wire::value::{Map, Value};
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 pub(super) fn grains(look: &Look) -> Map {
@@ -233,28 +233,28 @@ fn systemd(look: &Look) -> Option<Map> {
     Some(Map::from_iter([("version", version), ("features", features)]))
 }
 
-/// The text in systemd's library that `systemctl --version` prints: words that begin with a sign. It is looked for part by
-/// part: the library is megabytes, and this happens at the start of each program.
-fn features(mut library: impl Read) -> Option<String> {
+/// The text in systemd's library that `systemctl --version` prints: words that begin with a sign. The library is megabytes,
+/// and this happens at the start of each program: so it is looked for part by part, the last one first, since constants
+/// stand behind the code.
+fn features(mut library: impl Read + Seek) -> Option<String> {
     const START: &[u8] = b"+PAM ";
-    let mut part = vec![0; 64 * 1024];
-    let mut kept = 0;
-    loop {
-        let read = library.read(&mut part[kept..]).ok().filter(|read| *read > 0)?;
-        let known = &part[..kept + read];
-        let keep = match memchr::memmem::find(known, START) {
-            Some(at) => match known[at..].iter().position(|byte| *byte == 0) {
-                Some(length) => return String::from_utf8(known[at..at + length].trim_ascii().to_vec()).ok(),
-                // It ends in the next part, or is none.
-                None if at == 0 => return None,
-                None => at,
-            },
-            None => known.len() - (START.len() - 1).min(known.len()),
-        };
-        let end = known.len();
-        part.copy_within(keep..end, 0);
-        kept = end - keep;
+    const PART: u64 = 64 * 1024;
+    /// Longer than the text is.
+    const OVERLAP: u64 = 2048;
+    let mut part = Vec::new();
+    let mut end = library.seek(SeekFrom::End(0)).ok()?;
+    while end > 0 {
+        let start = end.saturating_sub(PART);
+        part.clear();
+        library.seek(SeekFrom::Start(start)).ok()?;
+        library.by_ref().take(end - start + OVERLAP).read_to_end(&mut part).ok()?;
+        if let Some(at) = memchr::memmem::find(&part, START) {
+            let length = part[at..].iter().position(|byte| *byte == 0)?;
+            return String::from_utf8(part[at..at + length].trim_ascii().to_vec()).ok();
+        }
+        end = start;
     }
+    None
 }
 
 #[cfg(test)]
@@ -262,16 +262,17 @@ mod tests {
     use crate::exec::grains::collect;
     use crate::exec::host::fake::Fake;
     use crate::wire::value::{Map, Value, parse_json};
+    use std::io::Cursor;
 
     #[test]
     fn the_features_are_found_wherever_parts_of_the_library_end() {
         let text = "+PAM -AUDIT default-hierarchy=unified";
-        for front in (65_480..65_560).chain([0, 1, 131_070]) {
-            let library = [vec![b'+'; front], text.as_bytes().to_vec(), vec![0; 9]].concat();
-            assert_eq!(super::features(library.as_slice()).as_deref(), Some(text), "{front}");
+        for behind in (65_480..65_560).chain([0, 1, 131_070]) {
+            let library = [b"+code", text.as_bytes(), &vec![0; behind + 1]].concat();
+            assert_eq!(super::features(Cursor::new(library)).as_deref(), Some(text), "{behind}");
         }
-        assert_eq!(super::features(&b"+PAM that never ends"[..]), None);
-        assert_eq!(super::features(&b""[..]), None);
+        assert_eq!(super::features(Cursor::new(b"+PAM that never ends")), None);
+        assert_eq!(super::features(Cursor::new(b"")), None);
     }
 
     #[test]

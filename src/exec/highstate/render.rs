@@ -40,9 +40,7 @@ impl Compiler<'_> {
                 progress.errors.push(message);
             }
             for pattern in patterns {
-                let names = self.tree.names(saltenv).map(|names| names.matching(pattern)).unwrap_or_default();
-                let names = if names.is_empty() { vec![pattern.clone()] } else { names };
-                for sls in names {
+                for sls in self.tree.meant(pattern, saltenv) {
                     if progress.seen.contains(&format!("{saltenv}:{sls}")) {
                         continue;
                     }
@@ -205,9 +203,7 @@ impl Compiler<'_> {
                 return;
             }
         };
-        let names = self.tree.names(here.saltenv).map(|names| names.matching(&wanted)).unwrap_or_default();
-        let names = if names.is_empty() { vec![wanted] } else { names };
-        for name in names {
+        for name in self.tree.meant(&wanted, here.saltenv) {
             if progress.seen.contains(&format!("{from}:{name}")) {
                 continue;
             }

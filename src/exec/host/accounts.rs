@@ -9,57 +9,45 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-static PASSWD: Kept = Kept::new("/etc/passwd");
-static GROUP: Kept = Kept::new("/etc/group");
+static PASSWD: Kept<User> = Kept::new("/etc/passwd", parse_users);
+static GROUP: Kept<Group> = Kept::new("/etc/group", parse_groups);
 
 pub(super) fn user(name: &str) -> io::Result<Option<User>> {
-    let passwd = PASSWD.read()?;
-    let found = parse_users(&passwd).find(|user| user.name == name);
-    match found {
+    match PASSWD.read()?.iter().find(|user| user.name == name) {
         Some(user) => with_groups(user).map(Some),
         None => asked_user(name),
     }
 }
 
 pub(super) fn user_by_uid(uid: u32) -> io::Result<Option<User>> {
-    let passwd = PASSWD.read()?;
-    let found = parse_users(&passwd).find(|user| user.uid == uid);
-    match found {
+    match PASSWD.read()?.iter().find(|user| user.uid == uid) {
         Some(user) => with_groups(user).map(Some),
         None => asked_user(&uid.to_string()),
     }
 }
 
 pub(super) fn group(name: &str) -> io::Result<Option<u32>> {
-    let groups = GROUP.read()?;
-    let found = parse_groups(&groups).find(|group| group.name == name).map(|group| group.gid);
+    let found = GROUP.read()?.iter().find(|group| group.name == name).map(|group| group.gid);
     if found.is_some() || !askable(name) {
         return Ok(found);
     }
-    Ok(getent(&["group", name]).and_then(|line| parse_groups(&line).next().map(|group| group.gid)))
+    Ok(asked_group(name).map(|group| group.gid))
 }
 
 pub(super) fn group_by_gid(gid: u32) -> io::Result<Option<String>> {
-    let groups = GROUP.read()?;
-    let found = parse_groups(&groups).find(|group| group.gid == gid).map(|group| group.name.to_owned());
-    if found.is_some() {
-        return Ok(found);
-    }
-    let line = getent(&["group", &gid.to_string()]);
-    Ok(line.and_then(|line| parse_groups(&line).next().map(|group| group.name.to_owned())))
+    let found = GROUP.read()?.iter().find(|group| group.gid == gid).map(|group| group.name.clone());
+    Ok(found.or_else(|| asked_group(&gid.to_string()).map(|group| group.name)))
 }
 
-fn with_groups(mut user: User) -> io::Result<User> {
-    let groups = GROUP.read()?;
-    user.groups = groups_of(&user, &groups);
-    Ok(user)
+fn with_groups(user: &User) -> io::Result<User> {
+    Ok(User { groups: groups_of(user, &GROUP.read()?), ..user.clone() })
 }
 
 fn asked_user(name: &str) -> io::Result<Option<User>> {
     if !askable(name) {
         return Ok(None);
     }
-    let Some(mut user) = getent(&["passwd", name]).and_then(|line| parse_users(&line).next()) else {
+    let Some(mut user) = getent(&["passwd", name]).and_then(|line| parse_users(&line).pop()) else {
         return Ok(None);
     };
     user.groups = match getent(&["initgroups", &user.name]) {
@@ -70,6 +58,10 @@ fn asked_user(name: &str) -> io::Result<Option<User>> {
         user.groups.insert(0, user.gid);
     }
     Ok(Some(user))
+}
+
+fn asked_group(name: &str) -> Option<Group> {
+    getent(&["group", name]).and_then(|line| parse_groups(&line).pop())
 }
 
 /// Whether a text may be a name at all, and not an option of `getent`.
@@ -89,9 +81,10 @@ fn getent(arguments: &[&str]) -> Option<String> {
 }
 
 /// A file of accounts, kept until it changes: states ask for the owner of each of a thousand files.
-struct Kept {
+struct Kept<T: 'static> {
     path: &'static str,
-    last: Mutex<Option<(Stamp, Arc<str>)>>,
+    parse: fn(&str) -> Vec<T>,
+    last: Mutex<Option<(Stamp, Arc<[T]>)>>,
 }
 
 /// What is another when a file is another.
@@ -115,60 +108,64 @@ impl Stamp {
     }
 }
 
-impl Kept {
-    const fn new(path: &'static str) -> Kept {
-        Kept { path, last: Mutex::new(None) }
+impl<T> Kept<T> {
+    const fn new(path: &'static str, parse: fn(&str) -> Vec<T>) -> Kept<T> {
+        Kept { path, parse, last: Mutex::new(None) }
     }
 
     /// A missing file is a host without accounts (an empty chroot), not an error.
-    fn read(&self) -> io::Result<Arc<str>> {
+    fn read(&self) -> io::Result<Arc<[T]>> {
         let stamp = match fs::metadata(self.path) {
             Ok(data) => Stamp::of(&data),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::from("")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::from([])),
             Err(error) => return Err(error),
         };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, text)) = last.as_ref().filter(|(kept, _)| *kept == stamp) {
-            return Ok(text.clone());
+        if let Some((_, accounts)) = last.as_ref().filter(|(kept, _)| *kept == stamp) {
+            return Ok(accounts.clone());
         }
         // The stamp is older than the text: what changes in between is read again the next time.
-        let text: Arc<str> = String::from_utf8_lossy(&fs::read(self.path)?).into();
-        *last = stamp.is_settled().then(|| (stamp, text.clone()));
-        Ok(text)
+        let text = fs::read(self.path)?;
+        let accounts: Arc<[T]> = (self.parse)(&String::from_utf8_lossy(&text)).into();
+        *last = stamp.is_settled().then(|| (stamp, accounts.clone()));
+        Ok(accounts)
     }
 }
 
-struct Group<'a> {
-    name: &'a str,
+struct Group {
+    name: String,
     gid: u32,
-    members: &'a str,
+    members: Vec<String>,
 }
 
 /// Lines that are no account (comments, `+` of NIS) are passed over.
-fn parse_users(text: &str) -> impl Iterator<Item = User> {
-    text.lines().filter_map(|line| {
+fn parse_users(text: &str) -> Vec<User> {
+    let user = |line: &str| {
         let mut fields = line.split(':');
         let name = fields.next()?;
         let (uid, gid) = (fields.nth(1)?.parse().ok()?, fields.next()?.parse().ok()?);
         let home = PathBuf::from(fields.nth(1)?);
         let shell = PathBuf::from(fields.next().unwrap_or_default());
         Some(User { name: name.to_owned(), uid, gid, home, shell, groups: Vec::new() })
-    })
+    };
+    text.lines().filter_map(user).collect()
 }
 
-fn parse_groups(text: &str) -> impl Iterator<Item = Group<'_>> {
-    text.lines().filter_map(|line| {
+fn parse_groups(text: &str) -> Vec<Group> {
+    let group = |line: &str| {
         let mut fields = line.split(':');
         let name = fields.next()?;
         let gid = fields.nth(1)?.parse().ok()?;
-        Some(Group { name, gid, members: fields.next().unwrap_or_default() })
-    })
+        let members = fields.next().unwrap_or_default().split(',').map(str::trim).filter(|member| !member.is_empty());
+        Some(Group { name: name.to_owned(), gid, members: members.map(str::to_owned).collect() })
+    };
+    text.lines().filter_map(group).collect()
 }
 
-fn groups_of(user: &User, groups: &str) -> Vec<u32> {
+fn groups_of(user: &User, groups: &[Group]) -> Vec<u32> {
     let mut all = vec![user.gid];
-    for group in parse_groups(groups) {
-        if group.members.split(',').any(|member| member.trim() == user.name) && !all.contains(&group.gid) {
+    for group in groups {
+        if group.members.contains(&user.name) && !all.contains(&group.gid) {
             all.push(group.gid);
         }
     }
@@ -184,7 +181,7 @@ mod tests {
 
     #[test]
     fn passwd_lines_are_accounts() {
-        let users: Vec<User> = parse_users(PASSWD).collect();
+        let users = parse_users(PASSWD);
         let names: Vec<&str> = users.iter().map(|user| user.name.as_str()).collect();
         assert_eq!(names, ["root", "bob", "bare"]);
         assert_eq!((users[1].uid, users[1].gid, users[1].home.to_str()), (1001, 100, Some("/home/bob")));
@@ -193,19 +190,18 @@ mod tests {
 
     #[test]
     fn the_groups_of_a_user_are_its_own_and_those_that_name_it() {
-        let bob = parse_users(PASSWD).nth(1).unwrap();
-        assert_eq!(groups_of(&bob, GROUP), [100, 4]);
+        assert_eq!(groups_of(&parse_users(PASSWD)[1], &parse_groups(GROUP)), [100, 4]);
     }
 
     #[test]
     fn a_file_is_read_again_when_it_has_changed() {
         let folder = crate::exec::host::fake::Folder::new();
         let path = folder.path().join("passwd");
-        let kept = Kept::new(path.to_str().unwrap().to_owned().leak());
-        assert_eq!(&*kept.read().unwrap(), "");
-        for text in ["a:x:1:1::/:", "b:x:1:1::/:"] {
-            fs::write(&path, text).unwrap();
-            assert_eq!(&*kept.read().unwrap(), text);
+        let kept = Kept::new(path.to_str().unwrap().to_owned().leak(), parse_users);
+        assert!(kept.read().unwrap().is_empty());
+        for name in ["a", "b"] {
+            fs::write(&path, format!("{name}:x:1:1::/:")).unwrap();
+            assert_eq!(kept.read().unwrap()[0].name, name);
         }
         // A file that has just changed may change again without being told apart, and is not kept.
         assert!(kept.last.lock().unwrap().is_none());

@@ -3,8 +3,8 @@
 //! A command that nobody scripted ends the test with its name.
 
 use super::{
-    Access, Address, Attributes, Command, FileKind, FileSystem, Finished, Host, Node as NodeKind, Protocol, Stat, User,
-    web,
+    Access, Address, Attributes, Command, Content, FileKind, FileSystem, Finished, Host, Node as NodeKind, Protocol,
+    Stat, User, web,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -153,7 +153,7 @@ impl Host for Fake {
         }
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Content>> {
         Ok(Box::new(io::Cursor::new(self.read(path)?)))
     }
 

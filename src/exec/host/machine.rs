@@ -1,7 +1,7 @@
 //! The real machine.
 
 use super::{
-    Access, Address, Attributes, Command, FileSystem, Finished, Host, Node, Protocol, Stat, User, accounts,
+    Access, Address, Attributes, Command, Content, FileSystem, Finished, Host, Node, Protocol, Stat, User, accounts,
     environment, files, network, nodes, process, web,
 };
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ impl Host for Machine {
         std::fs::read(path)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Content>> {
         Ok(Box::new(std::fs::File::open(path)?))
     }
 

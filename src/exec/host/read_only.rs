@@ -1,6 +1,8 @@
 //! A view of a host under which nothing can be changed: what a state sees in test mode.
 
-use super::{Access, Address, Attributes, Command, FileSystem, Finished, Host, Node, Protocol, Stat, User, web};
+use super::{
+    Access, Address, Attributes, Command, Content, FileSystem, Finished, Host, Node, Protocol, Stat, User, web,
+};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -23,7 +25,7 @@ impl Host for ReadOnly<'_> {
         self.0.read(path)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn io::Read>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Content>> {
         self.0.open(path)
     }
 

@@ -63,8 +63,7 @@ impl<'a, 't> Renderer<'a, 't> {
             errors.push(format!("No matching pillar environment for environment '{saltenv}' found"));
             return vec![wanted.to_owned()];
         }
-        let found = self.tree.names(saltenv).map(|names| names.matching(wanted)).unwrap_or_default();
-        if found.is_empty() { vec![wanted.to_owned()] } else { found }
+        self.tree.meant(wanted, saltenv)
     }
 
     fn sls(
