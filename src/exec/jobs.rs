@@ -72,7 +72,7 @@ impl Running {
             _ => return None,
         };
         let mut text_at = |key: &str| match map.remove(key) {
-            Some(Value::Str(text)) => text,
+            Some(Value::Str(text)) => text.into(),
             _ => String::new(),
         };
         let (fun, tgt_type, ret) = (text_at("fun"), text_at("tgt_type"), text_at("ret"));

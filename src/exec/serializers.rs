@@ -21,7 +21,7 @@ pub struct Serializer {
 pub const SERIALIZERS: &[Serializer] = &[
     Serializer {
         name: "configparser",
-        write: |value, options| configparser::write(value, options).map(Value::Str),
+        write: |value, options| configparser::write(value, options).map(Value::from),
         read: |from, options| configparser::read(text(from)?, options),
     },
     Serializer {
@@ -45,7 +45,7 @@ pub const SERIALIZERS: &[Serializer] = &[
     },
     Serializer {
         name: "toml",
-        write: |value, _| toml::dump(value).map(Value::Str),
+        write: |value, _| toml::dump(value).map(Value::from),
         read: |from, _| toml::load(text(from)?),
     },
     Serializer {

@@ -116,7 +116,7 @@ pub fn data_of(rendered: Rendered) -> Value {
     match rendered {
         Rendered::Data(Value::Null) => Map::new().into(),
         Rendered::Data(value) => value,
-        Rendered::Text(text) => Value::Str(text),
+        Rendered::Text(text) => Value::from(text),
     }
 }
 

@@ -298,7 +298,7 @@ impl Argument for String {
     const WANTS: &'static str = "text";
     fn from_value(value: Value) -> Result<String, String> {
         match value {
-            Value::Str(text) => Ok(text),
+            Value::Str(text) => Ok(text.into()),
             Value::Bytes(bytes) => String::from_utf8(bytes).map_err(|_| "bytes that are not UTF-8".to_owned()),
             Value::List(_) | Value::Map(_) | Value::Null => Err(found(&value)),
             other => Ok(other.to_text()),

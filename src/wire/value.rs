@@ -12,6 +12,9 @@ mod serde;
 use num_bigint::BigInt;
 use std::hash::{Hash, Hasher};
 
+/// The text of a value. Most texts are a word (a key, a name, a mode): those lie in the value itself and cost no memory of
+/// their own.
+pub use compact_str::CompactString as Text;
 pub use json::{JsonStyle, parse_json};
 pub use map::Map;
 pub use python::{float_repr, str_repr};
@@ -26,7 +29,7 @@ pub enum Value {
     /// An integer that does not fit 64 bits; never one that does (see [`Value::from_big`]).
     Big(Box<BigInt>),
     Float(f64),
-    Str(String),
+    Str(Text),
     Bytes(Vec<u8>),
     List(Vec<Value>),
     Map(Map),
@@ -236,19 +239,25 @@ impl From<f64> for Value {
 
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
-        Value::Str(text.to_owned())
+        Value::Str(text.into())
     }
 }
 
 impl From<String> for Value {
     fn from(text: String) -> Value {
-        Value::Str(text)
+        Value::Str(text.into())
     }
 }
 
 impl From<&String> for Value {
     fn from(text: &String) -> Value {
-        Value::Str(text.clone())
+        Value::Str(text.into())
+    }
+}
+
+impl From<Text> for Value {
+    fn from(text: Text) -> Value {
+        Value::Str(text)
     }
 }
 

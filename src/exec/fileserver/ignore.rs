@@ -36,7 +36,7 @@ impl Ignore {
 fn texts(opts: &Map, name: &str) -> impl Iterator<Item = String> {
     let texts = match opts.at(name) {
         Some(Value::List(items)) => items.iter().map(Value::to_text).collect(),
-        Some(Value::Str(text)) if !text.is_empty() => vec![text.clone()],
+        Some(Value::Str(text)) if !text.is_empty() => vec![text.to_string()],
         _ => Vec::new(),
     };
     texts.into_iter()

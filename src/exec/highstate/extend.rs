@@ -54,7 +54,7 @@ fn unknown(id: &str, body: &Map) -> String {
 fn excluded(high: &Map) -> Vec<String> {
     let items = high.at("__exclude__").and_then(Value::as_list).unwrap_or_default();
     let sls = |item: &Value| match item {
-        Value::Str(sls) => Some(sls.clone()),
+        Value::Str(sls) => Some(sls.to_string()),
         item => item.at("sls").filter(|sls| sls.truthy()).map(Value::to_text),
     };
     items.iter().filter_map(sls).collect()

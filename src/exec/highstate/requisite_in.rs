@@ -60,7 +60,7 @@ pub fn apply(mut high: Map, opts: &Map) -> (Map, Vec<String>) {
 pub fn disabled(opts: &Map) -> Vec<String> {
     match opts.at("disabled_requisites") {
         Some(Value::List(names)) => names.iter().map(Value::to_text).collect(),
-        Some(Value::Str(name)) => vec![name.clone()],
+        Some(Value::Str(name)) => vec![name.to_string()],
         _ => Vec::new(),
     }
 }

@@ -156,7 +156,7 @@ impl Compiler<'_> {
         matches.entry(saltenv.to_owned()).or_default();
         for item in items {
             match item {
-                Value::Str(sls) => matches.entry(saltenv.to_owned()).or_default().push(sls.clone()),
+                Value::Str(sls) => matches.entry(saltenv.to_owned()).or_default().push(sls.to_string()),
                 Value::Map(map) => {
                     if let Some(Value::Map(inner)) = map.at("subfilter") {
                         for (target, items) in inner {
@@ -168,7 +168,7 @@ impl Compiler<'_> {
                     if let Some((Value::Str(other), sls)) = map.iter().next_back()
                         && self.has_environment(other)
                     {
-                        matches.entry(other.clone()).or_default().push(sls.to_text());
+                        matches.entry(other.to_string()).or_default().push(sls.to_text());
                     }
                 }
                 _ => {}

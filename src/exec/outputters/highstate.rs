@@ -19,7 +19,7 @@ fn run(value: &Value, style: &Style, depth: usize) -> Result<String, Unfit> {
     let value = value.at("return").unwrap_or(value);
     let value = value.at("data").unwrap_or(value);
     match value {
-        Value::Str(text) => return Ok(text.clone()),
+        Value::Str(text) => return Ok(text.to_string()),
         Value::Null => return Ok("None".to_owned()),
         _ => {}
     }

@@ -6,7 +6,7 @@ use crate::wire::value::Value;
 pub fn show(value: &Value, style: &Style) -> Result<String, Unfit> {
     let Value::Map(map) = value else {
         return match value {
-            Value::Str(text) => Ok(text.clone()),
+            Value::Str(text) => Ok(text.to_string()),
             other => pprint::show(other, style),
         };
     };

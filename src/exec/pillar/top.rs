@@ -142,7 +142,7 @@ impl Entry {
         let mut may_miss = false;
         for item in items.as_list().unwrap_or_default() {
             match item {
-                Value::Str(sls) if !entry.sls.contains(sls) => entry.sls.push(sls.clone()),
+                Value::Str(sls) if !entry.sls.iter().any(|own| own == sls) => entry.sls.push(sls.to_string()),
                 Value::Map(map) => {
                     if let Some(kind) = map.at("match") {
                         entry.kind = Some(kind.to_text());

@@ -40,7 +40,7 @@ fn render(input: Rendered, rendering: &Rendering) -> Result<Rendered, RenderErro
         }
         Rendered::Text(text) => match decrypted(&text, rendering.keys).map_err(failed)? {
             None => Ok(Rendered::Text(text)),
-            Some(Value::Str(text)) => Ok(Rendered::Text(text)),
+            Some(Value::Str(text)) => Ok(Rendered::Text(text.into())),
             Some(_) => Err(failed("a message holds bytes that are no text in UTF-8".to_owned())),
         },
     }
@@ -87,7 +87,7 @@ fn decrypted(text: &str, keys: &dyn Decrypt) -> Result<Option<Value>, String> {
     while out.last() == Some(&b'\n') {
         out.pop();
     }
-    Ok(Some(String::from_utf8(out).map_or_else(|error| Value::Bytes(error.into_bytes()), Value::Str)))
+    Ok(Some(String::from_utf8(out).map_or_else(|error| Value::Bytes(error.into_bytes()), Value::from)))
 }
 
 fn next_message(text: &str) -> Option<(&str, &str, &str)> {

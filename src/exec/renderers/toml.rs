@@ -35,11 +35,11 @@ fn plain_map(table: toml::Table) -> Map {
 
 fn plain(value: toml::Value) -> Value {
     match value {
-        toml::Value::String(text) => Value::Str(text),
+        toml::Value::String(text) => Value::from(text),
         toml::Value::Integer(number) => Value::Int(number),
         toml::Value::Float(number) => Value::Float(number),
         toml::Value::Boolean(truth) => Value::Bool(truth),
-        toml::Value::Datetime(moment) => Value::Str(moment.to_string()),
+        toml::Value::Datetime(moment) => Value::from(moment.to_string()),
         toml::Value::Array(items) => Value::List(items.into_iter().map(plain).collect()),
         toml::Value::Table(table) => Value::Map(plain_map(table)),
     }

@@ -69,7 +69,7 @@ impl Reader<'_> {
         }
         let (words, text) = match definition {
             Value::List(words) => join(words),
-            Value::Str(text) => (split(text), text.clone()),
+            Value::Str(text) => (split(text), text.to_string()),
             other => return Err(format!("the nodegroup '{name}' is a {}, not text or a list", other.type_name())),
         };
         if let Some(plain) = plain_group(&words) {

@@ -87,7 +87,7 @@ fn keyword(word: &str) -> Option<(&str, &str)> {
 /// A job id is digits and still no number.
 fn jid_as_text(value: Value) -> Value {
     match &value {
-        Value::Big(number) if number.to_string().len() == 20 => Value::Str(number.to_string()),
+        Value::Big(number) if number.to_string().len() == 20 => Value::from(number.to_string()),
         _ => value,
     }
 }

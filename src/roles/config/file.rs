@@ -94,7 +94,7 @@ fn included_at(include: &Value, from: &Path, home: Option<&Path>, depth: usize) 
     }
     let patterns = match include {
         Value::List(items) => items.iter().map(Value::to_text).collect(),
-        Value::Str(text) if !text.is_empty() => vec![text.clone()],
+        Value::Str(text) if !text.is_empty() => vec![text.to_string()],
         _ => Vec::new(),
     };
     let mut all = Settings::default();

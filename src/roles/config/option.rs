@@ -175,7 +175,7 @@ impl Kind {
             (Kind::Any, value) => Ok(value),
             (Kind::Text | Kind::Path | Kind::Log, value) => match value {
                 Value::Str(_) => Ok(value),
-                Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) => Ok(Value::Str(value.to_text())),
+                Value::Bool(_) | Value::Int(_) | Value::Big(_) | Value::Float(_) => Ok(Value::from(value.to_text())),
                 value => refuse(value, "text"),
             },
             (Kind::Truth, value) => match truth(&value) {

@@ -208,7 +208,7 @@ fn answered(output: std::io::Result<std::process::Output>) -> Value {
 /// An argument as a word of a command line.
 fn word(value: &Value) -> String {
     match value {
-        Value::Str(text) => text.clone(),
+        Value::Str(text) => text.to_string(),
         Value::Null => "None".to_owned(),
         other => other.to_json(),
     }
@@ -223,7 +223,7 @@ fn read(arg: &[Value]) -> Vec<Value> {
             positional.push(value.clone());
             continue;
         };
-        let read = arguments(std::slice::from_ref(text), &[]);
+        let read = arguments(&[text.to_string()], &[]);
         positional.extend(read.positional);
         keywords.extend(read.keywords);
     }

@@ -86,7 +86,7 @@ fn write_map(map: &Map, style: &JsonStyle, depth: usize, out: &mut String) {
 /// `json.dumps` turns keys into text: `True` is `true`, `None` is `null`, numbers are their digits.
 fn key_text(key: &Value) -> String {
     match key {
-        Value::Str(text) => text.clone(),
+        Value::Str(text) => text.to_string(),
         Value::Null | Value::Bool(_) | Value::Float(_) => key.to_json(),
         other => other.to_text(),
     }

@@ -8,7 +8,7 @@ impl Value {
     /// Python's `str()`.
     pub fn to_text(&self) -> String {
         match self {
-            Value::Str(text) => text.clone(),
+            Value::Str(text) => text.to_string(),
             other => other.repr(),
         }
     }

@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        Ok(Value::Str(text))
+        Ok(Value::from(text))
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Value, E> {

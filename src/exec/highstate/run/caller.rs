@@ -320,7 +320,7 @@ const HIDDEN: &str = "**********";
 fn hide(result: &mut Map) {
     fn hidden(value: &mut Value) {
         match value {
-            Value::Str(text) if !text.is_empty() => *text = HIDDEN.to_owned(),
+            Value::Str(text) if !text.is_empty() => *text = HIDDEN.into(),
             Value::Bytes(bytes) if !bytes.is_empty() => *bytes = HIDDEN.into(),
             Value::Map(map) => map.iter_mut().for_each(|(_, value)| hidden(value)),
             Value::List(items) => items.iter_mut().for_each(hidden),

@@ -108,7 +108,7 @@ impl Ignored {
         let comments = match comments {
             Value::Null => Vec::new(),
             Value::List(items) => items.iter().map(Value::to_text).collect(),
-            Value::Str(text) => Some(text.clone()).into_iter().filter(|text| !text.is_empty()).collect(),
+            Value::Str(text) => Some(text.to_string()).into_iter().filter(|text| !text.is_empty()).collect(),
             _ => {
                 log::warn!("ignore_comment_characters must be set to a string or list");
                 Vec::new()

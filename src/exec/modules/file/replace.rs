@@ -147,7 +147,7 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> Result<Regex, Fault> {
 pub(super) fn flags(given: &Value) -> Result<Flags, Fault> {
     let names = match given {
         Value::Int(number) => return Ok(Flags::of_number(*number)),
-        Value::Str(name) => vec![Value::from(name)],
+        Value::Str(name) => vec![Value::from(name.as_str())],
         Value::List(names) => names.clone(),
         other => {
             return Err(Fault::execution(format!(

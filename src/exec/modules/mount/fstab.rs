@@ -163,7 +163,7 @@ impl SetFstab {
                 vec![if BY_NAME.contains(&wanted.fstype.as_str()) { "name" } else { "device" }.to_owned()]
             }
             Value::List(keys) => keys.iter().map(Value::to_text).collect(),
-            Value::Str(key) => vec![key.clone()],
+            Value::Str(key) => vec![key.to_string()],
             _ => return Err(Fault::execution("match_on must be a string or list of strings")),
         };
         for key in &keys {

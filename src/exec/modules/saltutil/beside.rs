@@ -159,7 +159,7 @@ fn program(ctx: &Ctx, name: &str) -> Program {
 
 fn words(arg: &Value, keywords: Option<&Map>) -> Vec<String> {
     let word = |value: &Value| match value {
-        Value::Str(text) => text.clone(),
+        Value::Str(text) => text.to_string(),
         Value::Null => "None".to_owned(),
         other => other.to_json(),
     };

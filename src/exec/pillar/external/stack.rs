@@ -45,7 +45,7 @@ fn above(file: &Path) -> Option<PathBuf> {
 fn files(ctx: &Ctx, wanted: &Wanted) -> Result<Vec<String>, Fault> {
     let saltenv = wanted.asked.pillarenv.as_deref().or(wanted.asked.saltenv.as_deref()).unwrap_or("base");
     let by_value = match wanted.settings {
-        Value::Str(file) => return Ok(vec![file.clone()]),
+        Value::Str(file) => return Ok(vec![file.to_string()]),
         Value::List(files) => return Ok(files.iter().map(Value::to_text).collect()),
         Value::Map(by_value) => by_value,
         _ => return Err(Fault::invocation("it wants a file, a list of files, or a map of values that choose files")),

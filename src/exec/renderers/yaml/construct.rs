@@ -84,7 +84,7 @@ impl Constructor {
             && !self.graph.aliased
             && let Content::Scalar(text) = &mut self.graph.nodes[id].content
         {
-            return Ok(Value::Str(std::mem::take(text)));
+            return Ok(Value::from(std::mem::take(text)));
         }
         let text = self.scalar_text(id)?;
         let node = &self.graph.nodes[id];

@@ -223,7 +223,7 @@ impl<'t> Reader<'t> {
             b'\'' | b'"' => {
                 let text = self.quoted()?;
                 self.colon()?;
-                Value::Str(text)
+                Value::from(text)
             }
             _ => {
                 let end = self.word_before_colon()?;
@@ -280,7 +280,7 @@ impl<'t> Reader<'t> {
     /// A value that ends with its line, and the line.
     fn inline(&mut self, column: isize) -> Option<Value> {
         let value = match self.peek()? {
-            b'\'' | b'"' => Value::Str(self.quoted()?),
+            b'\'' | b'"' => Value::from(self.quoted()?),
             b'[' | b'{' => self.bracketed()?,
             b'|' => return self.literal(column),
             _ => self.word()?,
@@ -393,7 +393,7 @@ impl<'t> Reader<'t> {
         loop {
             let from = self.at;
             let key = match self.peek()? {
-                b'\'' | b'"' => Value::Str(self.quoted()?),
+                b'\'' | b'"' => Value::from(self.quoted()?),
                 _ => {
                     let word = self.bracketed_word()?;
                     self.key_of(word, from)?
@@ -416,7 +416,7 @@ impl<'t> Reader<'t> {
     fn bracketed_value(&mut self) -> Option<Value> {
         let from = self.at;
         match self.peek()? {
-            b'\'' | b'"' => self.quoted().map(Value::Str),
+            b'\'' | b'"' => self.quoted().map(Value::from),
             b'[' | b'{' => self.bracketed(),
             _ => {
                 let word = self.bracketed_word()?;
@@ -497,7 +497,7 @@ impl<'t> Reader<'t> {
             text.pop();
         }
         self.go_to_content()?;
-        (self.indent <= column).then_some(Value::Str(text))
+        (self.indent <= column).then_some(Value::from(text))
     }
 }
 

@@ -50,7 +50,7 @@ fn untagged(tagged: &Value) -> Value {
         "bool" => content.clone(),
         "int" => Value::from_big(text.parse().unwrap()),
         "float" => Value::Float(text.parse().unwrap()),
-        "str" => Value::Str(text),
+        "str" => Value::from(text),
         "set" => content.clone(),
         "list" | "tuple" => Value::List(content.as_list().unwrap().iter().map(untagged).collect()),
         "map" => {

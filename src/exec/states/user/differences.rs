@@ -83,7 +83,7 @@ impl Present {
             wanted.extend(own.iter().cloned());
         }
         let name_of = |gid: &Value| match gid {
-            Value::Str(name) if name.parse::<u32>().is_err() => Some(name.clone()),
+            Value::Str(name) if name.parse::<u32>().is_err() => Some(name.to_string()),
             other => other.to_text().parse().ok().and_then(|gid| ctx.host.group_by_gid(gid).ok().flatten()),
         };
         let own_gid = info.at("gid").cloned().unwrap_or_default();

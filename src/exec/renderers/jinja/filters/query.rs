@@ -27,7 +27,7 @@ fn variable(value: &Value) -> Res<Variable> {
         Value::Int(number) => Variable::Number(Number::from(*number)),
         Value::Big(number) => Variable::Number(number.to_string().parse().map_err(|_| no_number(value))?),
         Value::Float(number) => Variable::Number(Number::from_f64(*number).ok_or_else(|| no_number(value))?),
-        Value::Str(text) => Variable::String(text.clone()),
+        Value::Str(text) => Variable::String(text.to_string()),
         Value::Bytes(bytes) => Variable::String(String::from_utf8_lossy(bytes).into_owned()),
         Value::List(items) => {
             Variable::Array(items.iter().map(|item| variable(item).map(Rcvar::new)).collect::<Res<_>>()?)
@@ -51,7 +51,7 @@ fn plain(found: &Variable) -> Value {
             Some(whole) => Value::Int(whole),
             None => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
         },
-        Variable::String(text) => Value::Str(text.clone()),
+        Variable::String(text) => Value::from(text),
         Variable::Array(items) => Value::List(items.iter().map(|item| plain(item)).collect()),
         Variable::Object(map) => Value::Map(Map::from_iter(map.iter().map(|(key, item)| (key.as_str(), plain(item))))),
     }

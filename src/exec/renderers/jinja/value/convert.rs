@@ -65,13 +65,13 @@ impl Conversion {
             return Err(Failure::limit("the data is too large: it holds the same lists or maps again and again"));
         }
         Ok(match value {
-            Val::Undefined(_) => Value::Str(String::new()),
+            Val::Undefined(_) => Value::from(""),
             Val::None => Value::Null,
             Val::Bool(truth) => Value::Bool(*truth),
             Val::Int(number) => Value::Int(*number),
             Val::Big(number) => Value::from_big((**number).clone()),
             Val::Float(number) => Value::Float(*number),
-            Val::Str(text) | Val::Markup(text) => Value::Str(text.to_string()),
+            Val::Str(text) | Val::Markup(text) => Value::from(&**text),
             Val::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
             Val::List(cell) => self.list(&mut cell.0.borrow().iter())?,
             Val::Tuple(cell) => self.list(&mut cell.0.iter())?,
@@ -94,7 +94,7 @@ impl Conversion {
             }
             Val::Range(range) => Value::List(range.values().map(|item| self.plain(&item)).collect::<Res<_>>()?),
             Val::Iter(iter) => self.list(&mut iter.items.borrow().iter())?,
-            Val::Object(object) => Value::Str(object.text()),
+            Val::Object(object) => Value::from(object.text()),
         })
     }
 
