@@ -58,7 +58,7 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     let common = &options.common;
     let grains = match line.call.skip_grains {
         true => Map::from_iter([("id", config.text("id"))]),
-        false => grains::collect(&Machine, &config.opts),
+        false => grains::known(&Machine, &config.opts),
     };
     let way = match () {
         () if is_local => Way::None,
@@ -116,10 +116,12 @@ fn pillar_of(opts: &Map, grains: &Map, job: &Job, master: &dyn Master) -> Map {
         scratch: Default::default(),
         audience: Default::default(),
     };
-    pillar::gather(&ctx, &Asked::of(opts)).unwrap_or_else(|fault| {
+    let pillar = pillar::gather(&ctx, &Asked::of(opts)).unwrap_or_else(|fault| {
         log::error!("there is no pillar: {fault}");
         Map::from_iter([(pillar::ERRORS, Value::list([fault.to_string()]))])
-    })
+    });
+    pillar::cached::keep(&Machine, opts, &pillar);
+    pillar
 }
 
 /// The minion's configuration, with what the command line says above it.

@@ -27,8 +27,10 @@ mod rate;
 pub mod seats;
 pub mod settings;
 pub mod start;
+mod stats;
 pub mod strangers;
 pub mod trust;
+mod vouching;
 
 use crate::exec::jid::Jid;
 use crate::exec::target::fnmatch::Pattern;
@@ -37,7 +39,6 @@ use crate::keys::identity::SIGNATURE_BYTES;
 use crate::keys::store::{KeyStore, Stamp};
 use crate::keys::{Identity, PublicKey};
 use crate::wire::cbor::Bytes;
-use crate::wire::handshake::vouch;
 use crate::wire::link::{Doors, PipeId};
 use crate::wire::nng::{Publisher, Server};
 use crate::wire::seal;
@@ -59,6 +60,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
+use stats::Stats;
 use std::time::{Duration, Instant, SystemTime};
 use strangers::Strangers;
 use trust::Waiting;
@@ -93,6 +95,7 @@ pub struct Master {
     peers: RefCell<PeerDesk>,
     files: FileDesk,
     pillar: PillarDesk,
+    stats: Stats,
     database: Database,
     bus: Bus,
     publisher: Publisher,
@@ -149,11 +152,7 @@ impl Master {
 
     fn prepare(executor: Rc<LocalExecutor<'static>>, settings: Settings) -> Result<Master, String> {
         let identity = keyfile::load_or_make(&settings.pki_dir, &settings.id).map_err(text)?;
-        let signing = settings.pki_dir.join("master_sign.pem");
-        let chain = match signing.exists() {
-            true => Some(vouch(&Identity::load(&signing).map_err(text)?, identity.public())),
-            false => None,
-        };
+        let chain = vouching::chain(&settings.opts, &settings.pki_dir, identity.public())?;
         let store = KeyStore::open(&settings.pki_dir, settings.pending_max);
         store.make_folders().map_err(text)?;
         let publish_address = SocketAddr::new(settings.interface, settings.publish_port);
@@ -184,6 +183,7 @@ impl Master {
             peers: RefCell::default(),
             files: FileDesk::open(&settings)?,
             pillar: PillarDesk::new(&settings.opts),
+            stats: Stats::of(&settings),
             door: OnceCell::new(),
             started: Instant::now(),
             executor,
@@ -199,7 +199,11 @@ impl Master {
             return Ok(());
         };
         let mut minions = self.minions.borrow_mut();
-        for (id, boot, grains) in archive.minions().map_err(text)? {
+        for (id, boot, mut grains) in archive.minions().map_err(text)? {
+            if !grains.is_empty() && !self.keeps_minion_data() {
+                grains = Map::new();
+                self.database.save_grains(id.clone(), Map::new());
+            }
             minions.insert(Id::from(id), Known { grains, boot, ..Known::default() });
         }
         for (id, environments) in archive.environments().map_err(text)? {
@@ -319,6 +323,9 @@ impl Master {
             let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
             self.ended(ended);
             self.turn_batches();
+            if let Some(told) = self.stats.due(&self.settings.id, now) {
+                self.fire(format!("salt/stats/{}", self.settings.id), told);
+            }
         }
     }
 

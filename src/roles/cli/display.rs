@@ -2,11 +2,28 @@
 //! function, asks for.
 
 use super::options::Output;
-use crate::exec::outputters::{self, Colors, Style};
+use crate::exec::outputters::{self, Colors, Style, Theme};
+use crate::exec::renderers::yaml;
 use crate::wire::value::{Map, Value};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+
+/// The colours, with those of the file that `color_theme` names. One that cannot be read is no obstacle.
+fn colors_of(config: &Map) -> Colors {
+    let Some(path) = config.str_at("color_theme").filter(|path| !path.is_empty()) else {
+        return Colors::On;
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let data = text.and_then(|text| yaml::load(&text).map_err(|error| error.to_string()));
+    match data.and_then(|data| Theme::read(&data)) {
+        Ok(theme) => Colors::Themed(theme),
+        Err(why) => {
+            log::warn!("color_theme: {path}: {why}");
+            Colors::On
+        }
+    }
+}
 
 /// The display of one command.
 #[derive(Debug)]
@@ -52,9 +69,9 @@ impl Display {
         let is_terminal = matches!(to, To::Stdout) && io::stdout().is_terminal();
         let is_unwanted = config.at("color").is_some_and(|value| *value != Value::Null && !value.truthy());
         let colors = match () {
-            () if output.force_color => Colors::On,
+            () if output.force_color => colors_of(config),
             () if output.no_color || is_unwanted || !is_terminal => Colors::Off,
-            () => Colors::On,
+            () => colors_of(config),
         };
         Ok(Display { opts: with_options(config, output), colors, to })
     }

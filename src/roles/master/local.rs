@@ -1,6 +1,7 @@
 //! What programs on the master's own host ask, on `master.ipc`. Who asks is what the kernel says of the socket's peer.
 
 use super::Master;
+use super::stats;
 use super::acl::Verb;
 use super::database::{Closes, Over};
 use super::publish::full_return;
@@ -110,7 +111,9 @@ impl Master {
             LocalAsk::Publish(ask) => {
                 let user = caller.job_user(&ask);
                 let wait = Duration::from_millis(ask.wait_ms.into()).min(WAIT_TIME);
+                let came = Instant::now();
                 let mut answer = self.publish(&user, *ask).await;
+                self.stats.note(stats::PUBLISH, came);
                 if let LocalAnswer::Published { jid, steps, .. } = &mut answer
                     && !wait.is_zero()
                     && let Some(first) = self.steps(jid, 0, wait).await

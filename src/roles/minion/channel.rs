@@ -15,12 +15,13 @@ use crate::wire::message::{Answer, Ask};
 use crate::wire::patience::within;
 use crate::wire::seal::{self, random};
 use crate::wire::session::Session;
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use smol::channel::{Receiver, Sender, bounded, unbounded};
 use smol::future::FutureExt;
 use smol::lock::Semaphore;
 use std::cell::{Cell, RefCell};
+use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -398,7 +399,16 @@ impl Channel {
             Err(KeyError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         };
-        Ok(Trust { pin: key(PIN)?, finger: self.settings.finger.clone(), signing: key("master_sign.pub")? })
+        let opts = &self.settings.opts;
+        let name = opts.str_at("master_sign_key_name").filter(|name| !name.is_empty()).unwrap_or("master_sign");
+        let signing = key(&format!("{name}.pub"))?;
+        if signing.is_none() && opts.at("verify_master_pubkey_sign").is_some_and(Value::truthy) {
+            // An admin who wants a signature is not to be content with the first key that comes.
+            let path = self.settings.pki_dir.join(format!("{name}.pub"));
+            let error = io::Error::new(io::ErrorKind::NotFound, "verify_master_pubkey_sign wants the signing key in it");
+            return Err(KeyError::Io { path, error });
+        }
+        Ok(Trust { pin: key(PIN)?, finger: self.settings.finger.clone(), signing })
     }
 
     /// The first master that has proved itself is the one to trust from now on.
