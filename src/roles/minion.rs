@@ -17,6 +17,7 @@ pub mod spool;
 mod stand;
 pub mod start;
 mod startup;
+pub mod sudo;
 mod supervisor;
 mod work;
 pub mod worker;

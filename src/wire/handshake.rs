@@ -242,8 +242,8 @@ impl AwaitingM4 {
 impl Trust {
     fn check(&self, master: PublicKey, chain: &[u8]) -> Result<(), HandshakeError> {
         if let Some(signing) = self.signing {
-            let vouched = <&[u8; SIGNATURE_BYTES]>::try_from(chain)
-                .is_ok_and(|signature| vouches(signing, master, signature));
+            let vouched =
+                <&[u8; SIGNATURE_BYTES]>::try_from(chain).is_ok_and(|signature| vouches(signing, master, signature));
             return if vouched { Ok(()) } else { Err(untrusted(master, "signed by master_sign.pub")) };
         }
         match self.pin {

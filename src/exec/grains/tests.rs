@@ -48,7 +48,8 @@ fn grains_that_nobody_wants_are_left_out_of_what_is_found_but_not_of_what_is_con
 
 #[test]
 fn grains_that_are_maps_are_merged_where_that_is_wanted() {
-    let city = |deep: &str| with(&format!("{{grains_deep_merge: {deep}, grains: {{site: {{rack: 5}}}}}}")).at("site").cloned();
+    let city =
+        |deep: &str| with(&format!("{{grains_deep_merge: {deep}, grains: {{site: {{rack: 5}}}}}}")).at("site").cloned();
     assert_eq!(city("True").unwrap().to_json(), r#"{"city": "x", "rack": 5}"#);
     assert_eq!(city("False").unwrap().to_json(), r#"{"rack": 5}"#);
 }

@@ -58,7 +58,10 @@ mod tests {
         let stat = host.stat(Path::new("/var/cache/pillar/cache.sls")).unwrap();
         assert_eq!(stat.mode & 0o777, 0o600);
         keep(&host, &all, &opts("{_errors: [x]}"));
-        assert!(host.text("/var/cache/pillar/cache.sls").unwrap().contains("b:"), "a broken pillar replaces a good one");
+        assert!(
+            host.text("/var/cache/pillar/cache.sls").unwrap().contains("b:"),
+            "a broken pillar replaces a good one"
+        );
     }
 
     #[test]

@@ -14,14 +14,8 @@ use crate::wire::value::{Map, Value};
 use std::path::PathBuf;
 
 /// Every external pillar, sorted by name.
-const SOURCES: &[Source] = &[
-    cmd::JSON,
-    cmd::YAML,
-    extra_minion_data::SOURCE,
-    file_tree::SOURCE,
-    nodegroups::SOURCE,
-    stack::SOURCE,
-];
+const SOURCES: &[Source] =
+    &[cmd::JSON, cmd::YAML, extra_minion_data::SOURCE, file_tree::SOURCE, nodegroups::SOURCE, stack::SOURCE];
 
 /// An external pillar.
 pub struct Source {

@@ -152,7 +152,10 @@ fn only_the_renderers_that_may_decrypt_do() {
     let told = |options: &str| compiled(&files, options).at(ERRORS).map(Value::to_text).unwrap_or_default();
     let other = told("{decrypt_pillar: [a], decrypt_pillar_default: rot13}");
     assert!(other.contains("Failed to decrypt a: 'rot13' is no renderer that decrypts"), "{other}");
-    for one in ["{decrypt_pillar: [a], decrypt_pillar_renderers: []}", "{decrypt_pillar: [{a: gpg}], decrypt_pillar_renderers: [x]}"] {
+    for one in [
+        "{decrypt_pillar: [a], decrypt_pillar_renderers: []}",
+        "{decrypt_pillar: [{a: gpg}], decrypt_pillar_renderers: [x]}",
+    ] {
         assert!(told(one).contains("Failed to decrypt a: 'gpg' is not among decrypt_pillar_renderers"), "{one}");
     }
     let world = World { opts: options_of("{decrypt_pillar_renderers: []}"), ..World::new() };

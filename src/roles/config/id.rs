@@ -1,7 +1,7 @@
 //! The minion id: what the configuration says, what was kept, what a function answers, else a name of the host.
 
 use crate::exec::host::Machine;
-use crate::exec::{Call, Ctx, NoMaster, grains, modules};
+use crate::exec::{Call, Ctx, NoMaster, grains};
 use crate::keys::store::valid_id;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};

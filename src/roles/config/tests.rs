@@ -151,7 +151,9 @@ fn what_does_not_fit_names_its_place_and_its_option() {
     );
     assert!(refusal(Role::Master, "ret_port: 0\n").contains("'ret_port' wants a port"));
     assert!(refusal(Role::Master, "timeout: -1\n").contains("'timeout' wants seconds"));
-    assert!(from_text(Role::Minion, "master: ['::1', 10.0.0.1]\nmaster_uri_format: ip_only\n").unwrap().minion().is_ok());
+    assert!(
+        from_text(Role::Minion, "master: ['::1', 10.0.0.1]\nmaster_uri_format: ip_only\n").unwrap().minion().is_ok()
+    );
     for place in ["salt", "10.0.0.1:4506", "'[::1]'"] {
         let refused = refusal(Role::Minion, &format!("master: {place}\nmaster_uri_format: ip_only\n"));
         assert!(refused.contains("'master' wants addresses without a port"), "{place}: {refused}");

@@ -294,7 +294,8 @@ mod tests {
     #[test]
     fn the_lines_of_a_job_name_it_and_those_of_a_daemon_do_not() {
         let form = Format::parse("%(minion_id)s%(jid)s %(message)s", "%H").unwrap();
-        let shown = |form: &Format| form.line(&Record::builder().args(format_args!("x")).build(), &ZonedDateTime::now());
+        let shown =
+            |form: &Format| form.line(&Record::builder().args(format_args!("x")).build(), &ZonedDateTime::now());
         assert_eq!(shown(&form), " x\n");
         let opts = Map::from_iter([("id", "web1"), ("log_fmt_jid", "<%(jid)s>")]);
         assert_eq!(shown(&form.of_job("2026", &opts)), "[web1]<2026> x\n");

@@ -1,10 +1,10 @@
 //! What programs on the master's own host ask, on `master.ipc`. Who asks is what the kernel says of the socket's peer.
 
 use super::Master;
-use super::stats;
 use super::acl::Verb;
 use super::database::{Closes, Over};
 use super::publish::full_return;
+use super::stats;
 use crate::exec::jid::Jid;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};

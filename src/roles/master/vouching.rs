@@ -2,9 +2,9 @@
 //! where it was made elsewhere (`master_use_pubkey_signature`), so that the signing key need not be here at all.
 
 use crate::keys::identity::KeyError;
+use crate::keys::identity::SIGNATURE_BYTES;
 use crate::keys::{Identity, PublicKey};
 use crate::wire::handshake::{vouch, vouches};
-use crate::keys::identity::SIGNATURE_BYTES;
 use crate::wire::value::{Map, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,9 +14,8 @@ use std::path::Path;
 /// What the configuration wants sent with the master's key. Nothing: there is no signing key, and none is wanted.
 pub fn chain(opts: &Map, pki_dir: &Path, master: PublicKey) -> Result<Option<[u8; SIGNATURE_BYTES]>, String> {
     let on = |name: &str| opts.at(name).is_some_and(Value::truthy);
-    let name = |option: &str, default: &str| {
-        opts.str_at(option).filter(|name| !name.is_empty()).unwrap_or(default).to_owned()
-    };
+    let name =
+        |option: &str, default: &str| opts.str_at(option).filter(|name| !name.is_empty()).unwrap_or(default).to_owned();
     let signing = name("master_sign_key_name", "master_sign");
     if on("master_sign_pubkey") && on("master_use_pubkey_signature") {
         let file = name("master_pubkey_signature", "master_pubkey_signature");

@@ -405,7 +405,8 @@ impl Channel {
         if signing.is_none() && opts.at("verify_master_pubkey_sign").is_some_and(Value::truthy) {
             // An admin who wants a signature is not to be content with the first key that comes.
             let path = self.settings.pki_dir.join(format!("{name}.pub"));
-            let error = io::Error::new(io::ErrorKind::NotFound, "verify_master_pubkey_sign wants the signing key in it");
+            let error =
+                io::Error::new(io::ErrorKind::NotFound, "verify_master_pubkey_sign wants the signing key in it");
             return Err(KeyError::Io { path, error });
         }
         Ok(Trust { pin: key(PIN)?, finger: self.settings.finger.clone(), signing })

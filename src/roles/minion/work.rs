@@ -3,6 +3,7 @@
 use super::Minion;
 use super::execute::{World, execute, is_inline, may_see_pillar};
 use super::short::{AT_ONCE, Short};
+use super::sudo;
 use super::worker::{self, Ended, without_result};
 use crate::exec::NoMaster;
 use crate::exec::host::Machine;
@@ -46,8 +47,8 @@ impl Minion {
             return;
         }
         // Before the pillar is there, nothing that may look at it runs in place.
-        let is_inline =
-            is_inline(&job) && !self.looks_before_jobs() && (self.pillar_known.is_over() || !may_see_pillar(&job));
+        let may_be_inline = !self.looks_before_jobs() && sudo::user(&self.background.borrow().opts).is_none();
+        let is_inline = may_be_inline && is_inline(&job) && (self.pillar_known.is_over() || !may_see_pillar(&job));
         log::debug!("job {jid}: {}", job.fun);
         if is_inline && !self.recent.borrow_mut().is_new(&jid, Instant::now()) {
             return;

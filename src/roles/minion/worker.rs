@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn a_job_may_have_so_much_memory_beyond_that_of_its_process() {
-        let limit = |bytes: i64| memory_limit(&Map::from_iter([("modules_max_memory", bytes)]), "100 20 10 5 0 9 0", 4096);
+        let limit =
+            |bytes: i64| memory_limit(&Map::from_iter([("modules_max_memory", bytes)]), "100 20 10 5 0 9 0", 4096);
         assert_eq!(limit(1000), Some(100 * 4096 + 1000));
         assert_eq!((limit(-1), limit(0)), (None, None));
         assert_eq!(memory_limit(&Map::new(), "100", 4096), None);

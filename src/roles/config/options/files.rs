@@ -36,7 +36,11 @@ pub const MASTER: Section = Section {
     options: &[
         FILE_CLIENT.or(Default::Text("local")),
         Opt::seconds("fileserver_list_cache_time", 0, "Seconds that lists of files are kept.").or(Default::Null),
-        Opt::truth("fileserver_verify_config", true, "Refuse to start where no source of files that `fileserver_backend` names is there."),
+        Opt::truth(
+            "fileserver_verify_config",
+            true,
+            "Refuse to start where no source of files that `fileserver_backend` names is there.",
+        ),
         FILE_BUFFER_SIZE.or(Default::Integer(1_048_576)),
         Opt::map("master_roots", "Folders of files for the master's own use, by environment.")
             .or(Default::Yaml("{\"base\": [\"/srv/salt-master\"]}")),

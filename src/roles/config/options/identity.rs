@@ -98,12 +98,20 @@ pub const MASTER: Section = Section {
 pub const MINION: Section = Section {
     title: "Identity and keys",
     options: &[
-        Opt::any("id_function", Default::EmptyMap, "Function whose answer is the id where none is set or kept: its name, or a map of it to its keyword arguments."),
+        Opt::any(
+            "id_function",
+            Default::EmptyMap,
+            "Function whose answer is the id where none is set or kept: its name, or a map of it to its keyword arguments.",
+        ),
         AUTO_ACCEPT,
         Opt::list("autosign_grains", &[], "Grains that are sent along with a new key."),
         Opt::text("master_finger", "", "Fingerprint that the master's key must have."),
         Opt::text("syndic_finger", "", "Fingerprint that the key of the master behind a syndic must have."),
-        Opt::truth("verify_master_pubkey_sign", false, "Trust no master without the public half of the signing key (`master_sign.pub` in `pki_dir`), which is demanded wherever it is there."),
+        Opt::truth(
+            "verify_master_pubkey_sign",
+            false,
+            "Trust no master without the public half of the signing key (`master_sign.pub` in `pki_dir`), which is demanded wherever it is there.",
+        ),
         Opt::truth("always_verify_signature", false, "Check the signature of the master's key at every connection.")
             .without_effect("the master proves at every handshake that it holds its key"),
         SIGN_PUB_MESSAGES,

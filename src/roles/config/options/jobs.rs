@@ -73,7 +73,11 @@ pub const MASTER: Section = Section {
         Opt::list("event_return_blacklist", &[], "Tags of events that are not stored, as patterns."),
         Opt::truth("runner_returns", true, "Store what runners return as jobs."),
         Opt::any("fileserver_events", Default::Null, "Fire events when files have changed."),
-        Opt::truth("minion_data_cache", true, "Keep minions' grains on the master's disk, so that targets are by them as soon as it starts; pillar is in memory alone."),
+        Opt::truth(
+            "minion_data_cache",
+            true,
+            "Keep minions' grains on the master's disk, so that targets are by them as soon as it starts; pillar is in memory alone.",
+        ),
         Opt::truth("minion_data_cache_events", true, "Fire `minion/refresh/ID` when a minion tells its grains."),
         Opt::truth("preserve_minion_cache", false, "Keep a minion's data when its key is deleted."),
         Opt::truth("enforce_mine_cache", false, "Keep the mine where minions' data is not kept."),

@@ -8,7 +8,11 @@ pub const COMMON: Section = Section {
     options: &[
         Opt::map("pillar_roots", "Folders of the pillar, by environment.")
             .or(Default::Yaml("{\"base\": [\"/srv/pillar\", \"/srv/spm/pillar\"]}")),
-        Opt::list("on_demand_ext_pillar", &["libvirt", "virtkey"], "External pillars that a minion may ask for with `pillar.ext`."),
+        Opt::list(
+            "on_demand_ext_pillar",
+            &["libvirt", "virtkey"],
+            "External pillars that a minion may ask for with `pillar.ext`.",
+        ),
         Opt::text("pillarenv", "", "Environment of the pillar.").or(Default::Null),
         Opt::truth("pillarenv_from_saltenv", false, "Use the environment of the states for the pillar."),
         Opt::truth("pillar_opts", false, "Put the master's configuration into the pillar."),
@@ -62,8 +66,16 @@ pub const MASTER: Section = Section {
 pub const MINION: Section = Section {
     title: "Pillar",
     options: &[
-        Opt::any("pass_to_ext_pillars", Default::Null, "Options of the minion that external pillars are told, as paths (`a:b`); `extra_minion_data_in_pillar` shows them."),
-        Opt::any("minion_pillar_cache", Default::Null, "Keep a copy of the pillar in `cachedir`, below `pillar`, for `salt-call --local --pillar-root` when the master is away."),
+        Opt::any(
+            "pass_to_ext_pillars",
+            Default::Null,
+            "Options of the minion that external pillars are told, as paths (`a:b`); `extra_minion_data_in_pillar` shows them.",
+        ),
+        Opt::any(
+            "minion_pillar_cache",
+            Default::Null,
+            "Keep a copy of the pillar in `cachedir`, below `pillar`, for `salt-call --local --pillar-root` when the master is away.",
+        ),
         Opt::text("resource_pillar_key", "resources", "Key of the pillar that holds resources."),
         Opt::truth("ssh_merge_pillar", true, "Merge pillar given on the command line of salt-ssh."),
     ],
