@@ -22,6 +22,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const STAND_TIME: Duration = Duration::from_secs(30);
 /// How long a minion has to hear that its key is about to be deleted.
 const REVOKE_AFTER: Duration = Duration::from_millis(200);
+/// How long its key is kept for jobs that it works on.
+const REVOKE_PATIENCE: Duration = Duration::from_secs(10);
 /// The longest answer: what does not fit goes with the next one.
 const ANSWER_LIMIT: usize = FRAME_LIMIT - 4096;
 
@@ -224,10 +226,16 @@ impl Master {
             log::warn!("'{id}' may not take its key back: allow_minion_key_revoke is off");
             return Answer::Refused("this master's allow_minion_key_revoke is off".to_owned());
         }
-        // With the key its session goes: the answer leaves first.
+        // With the key its session goes: this answer leaves first, and so does that of the job that has asked.
         let master = self.clone();
         let later = async move {
-            Timer::after(REVOKE_AFTER).await;
+            let deadline = Instant::now() + REVOKE_PATIENCE;
+            loop {
+                Timer::after(REVOKE_AFTER).await;
+                if !master.jobs.borrow().is_at_work(&id) || Instant::now() >= deadline {
+                    break;
+                }
+            }
             if let Err(error) = master.store.delete(&id, Standing::Accepted) {
                 return log::error!("the key of '{id}', which takes it back, cannot be deleted: {error}");
             }

@@ -1,0 +1,124 @@
+//! Options that say what a daemon does by itself, over real processes.
+
+use crate::fleet::{Fleet, Folder, Ran, wait_for};
+use std::fs;
+
+/// A fleet of `web1` alone, whose files are these; `@SRV@` in the lines of the configurations is their folder.
+fn fleet(master: &str, minion: &str, files: &[(&str, &str)]) -> Fleet {
+    let mut fleet = Fleet::prepare(&["web1"], "", "");
+    let root = fleet.path("srv");
+    for (name, text) in files {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text.replace("@SRV@", &root.display().to_string())).unwrap();
+    }
+    let roots = "file_roots: {base: [@SRV@/salt]}\npillar_roots: {base: [@SRV@/pillar]}\n";
+    for (file, lines) in [("conf/master", format!("{roots}{master}")), ("web1/conf/minion", minion.to_owned())] {
+        let text = fs::read_to_string(fleet.path(file)).unwrap();
+        fs::write(fleet.path(file), text + &lines.replace("@SRV@", &root.display().to_string())).unwrap();
+    }
+    fleet.start_master();
+    fleet.start_minion("web1");
+    if master.contains("auto_accept: True") {
+        fleet.wait_connected(&["web1"]);
+    }
+    fleet
+}
+
+fn call(fleet: &Fleet, args: &[&str]) -> Ran {
+    let mut command = fleet.command("salt-call");
+    command.args(["-c"]).arg(fleet.path("web1/conf")).args(args);
+    Ran::from(command.output().unwrap())
+}
+
+#[test]
+fn a_minion_runs_its_states_whenever_it_starts() {
+    let begin = "@SRV@/began:\n  file.append:\n    - text: {{ pillar['word'] }}\n";
+    let files = [("salt/begin.sls", begin), ("pillar/top.sls", "base: {'*': [p]}"), ("pillar/p.sls", "word: began")];
+    let mut fleet =
+        fleet("auto_accept: True\n", "startup_states: sls\nsls_list: [begin]\nminion_pillar_cache: True\n", &files);
+    let began = fleet.path("srv/began");
+    let text = || fs::read_to_string(&began).ok().filter(|text| !text.is_empty());
+    assert_eq!(wait_for("the states of the start", text).trim(), "began");
+    // The master is told what came of them.
+    wait_for("the return", || fleet.run("salt-run", &["jobs.list_jobs"]).out.contains("state.sls").then_some(()));
+    fs::remove_file(&began).unwrap();
+    fleet.kill("web1");
+    fleet.start_minion("web1");
+    wait_for("the states of the next start", text);
+    // The copy of the pillar serves without the master.
+    fleet.kill("master");
+    let root = fleet.path("web1/cache/pillar").display().to_string();
+    let ran = call(&fleet, &["--local", "--pillar-root", &root, "pillar.get", "word", "unmask=True", "--out=txt"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "local: began\n"), "{}", ran.err);
+}
+
+#[test]
+fn a_job_sees_the_grains_of_its_moment_where_that_is_wanted() {
+    let fleet = fleet("auto_accept: True\n", "grains_refresh_pre_exec: True\n", &[]);
+    let role = || fleet.salt(&["web1", "grains.get", "role", "--out=txt"]).out;
+    assert_eq!(role(), "web1: \n");
+    fs::write(fleet.path("web1/conf/grains"), "role: web\n").unwrap();
+    assert_eq!(role(), "web1: web\n");
+}
+
+#[test]
+fn a_minion_takes_its_key_back_where_it_may() {
+    let key = |fleet: &Fleet, folder: &str| fleet.path("pki/master").join(folder).join("web1").exists();
+    let fleet_of = |lines: &str| {
+        let fleet = fleet(lines, "", &[]);
+        wait_for("the key", || key(&fleet, "minions_pre").then_some(()));
+        assert_eq!(fleet.run("salt-key", &["-y", "-a", "web1"]).code, 0);
+        fleet.wait_connected(&["web1"]);
+        fleet
+    };
+    let may = fleet_of("");
+    let ran = may.salt(&["web1", "saltutil.revoke_auth", "--out=txt"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "web1: True\n"), "{}", ran.err);
+    wait_for("the key to go", || (!key(&may, "minions")).then_some(()));
+    wait_for("the minion to ask again", || key(&may, "minions_pre").then_some(()));
+    let may_not = fleet_of("allow_minion_key_revoke: False\n");
+    let ran = may_not.salt(&["web1", "saltutil.revoke_auth", "--out=txt"]);
+    assert_eq!(ran.out, "web1: False\n", "{}", ran.err);
+    assert!(key(&may_not, "minions"));
+}
+
+#[test]
+fn a_job_gets_no_more_memory_than_it_may() {
+    let fleet = fleet("auto_accept: True\n", "modules_max_memory: 200000000\n", &[]);
+    let kept = |bytes: &str| fleet.salt(&["web1", "cmd.run", &format!("head -c {bytes} /dev/zero | tail -n 1 | wc -c"), "--out=txt"]).out;
+    assert_eq!(kept("1000000"), "web1: 1000000\n");
+    let refused = kept("900000000");
+    assert!(refused.contains("memory exhausted"), "{refused}");
+}
+
+#[test]
+fn a_master_does_not_start_without_any_source_of_files() {
+    let folder = Folder::fresh();
+    let root = folder.0.display();
+    let start = |lines: &str| {
+        let port = crate::fleet::free_port();
+        let text = format!(
+            "interface: 127.0.0.1\npublish_port: {port}\nret_port: {}\nroot_dir: {root}\npki_dir: {root}/pki\n\
+             cachedir: {root}/cache\nsock_dir: {root}/run\npidfile: {root}/master.pid\nlog_file: {root}/log\n{lines}",
+            crate::fleet::free_port()
+        );
+        fs::write(folder.0.join("master"), text).unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_halite"));
+        command.args(["salt-master", "-d", "-c"]).arg(&folder.0);
+        Ran::from(command.output().unwrap())
+    };
+    let refused = start("fileserver_backend: [gitfs]\n");
+    assert_ne!(refused.code, 0);
+    assert!(refused.err.contains("none of gitfs is in this version"), "{}", refused.err);
+}
+
+#[test]
+fn a_master_that_keeps_no_data_of_minions_has_none_on_its_disk() {
+    let lines = "auto_accept: True\nminion_data_cache: False\nmaster_stats: True\nmaster_stats_event_iter: 1\n";
+    let fleet = fleet(lines, "", &[]);
+    wait_for("the grains", || (fleet.salt(&["-G", "id:web1", "test.ping"]).code == 0).then_some(()));
+    assert_eq!(fleet.archive().grains("web1").unwrap().unwrap_or_default().len(), 0);
+    let told = fleet.run("salt-run", &["state.event", "salt/stats/*", "count=1", "--log-level=quiet"]);
+    assert!(told.out.contains("salt/stats/") && told.out.contains("\"stats\""), "{}{}", told.out, told.err);
+}
