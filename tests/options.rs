@@ -57,7 +57,7 @@ fn a_minion_runs_its_states_whenever_it_starts() {
 fn a_job_sees_the_grains_of_its_moment_where_that_is_wanted() {
     let fleet = fleet("auto_accept: True\n", "grains_refresh_pre_exec: True\n", &[]);
     let role = || fleet.salt(&["web1", "grains.get", "role", "--out=txt"]).out;
-    assert_eq!(role(), "web1: \n");
+    assert_eq!(role(), "", "an empty answer is no line");
     fs::write(fleet.path("web1/conf/grains"), "role: web\n").unwrap();
     assert_eq!(role(), "web1: web\n");
 }
@@ -86,7 +86,9 @@ fn a_minion_takes_its_key_back_where_it_may() {
 #[test]
 fn a_job_gets_no_more_memory_than_it_may() {
     let fleet = fleet("auto_accept: True\n", "modules_max_memory: 200000000\n", &[]);
-    let kept = |bytes: &str| fleet.salt(&["web1", "cmd.run", &format!("head -c {bytes} /dev/zero | tail -n 1 | wc -c"), "--out=txt"]).out;
+    let kept = |bytes: &str| {
+        fleet.salt(&["web1", "cmd.run", &format!("head -c {bytes} /dev/zero | tail -n 1 | wc -c"), "--out=txt"]).out
+    };
     assert_eq!(kept("1000000"), "web1: 1000000\n");
     let refused = kept("900000000");
     assert!(refused.contains("memory exhausted"), "{refused}");

@@ -333,7 +333,11 @@ impl Minion {
                         let why = "no supervisor is above this minion, which could try another version of it";
                         return MinionAnswer::Refused(why.to_owned());
                     }
-                    "update" => self.restart_soon(),
+                    "restart" if self.keeper == Keeper::Nobody => {
+                        let why = "no supervisor is above this minion, which could start it anew";
+                        return MinionAnswer::Refused(why.to_owned());
+                    }
+                    "restart" | "update" => self.restart_soon(),
                     other => log::debug!("nothing here waits for the local event {other}"),
                 }
                 MinionAnswer::Done

@@ -148,7 +148,11 @@ pub const MINION: Section = Section {
         ),
         Opt::integer("minion_jid_queue_hwm", 100, "Job numbers that a minion remembers, so as to run none twice.")
             .without_effect("a job number is a file, kept for a day"),
-        Opt::list("minion_restart_command", &[], "Command that restarts the minion."),
+        Opt::list(
+            "minion_restart_command",
+            &[],
+            "Command by which `minion.restart` starts the minion anew, after it has ended: a list of words.",
+        ),
         Opt::truth("restart_on_error", false, "Start again after an error that ends the minion.")
             .without_effect("the minion always runs under a supervisor"),
         Opt::seconds("random_startup_delay", 0, "Up to so many seconds are waited before the minion starts."),
