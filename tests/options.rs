@@ -55,11 +55,26 @@ fn a_minion_runs_its_states_whenever_it_starts() {
 
 #[test]
 fn a_job_sees_the_grains_of_its_moment_where_that_is_wanted() {
-    let fleet = fleet("auto_accept: True\n", "grains_refresh_pre_exec: True\n", &[]);
+    let lines =
+        "grains_refresh_pre_exec: True\ngrains_cache: True\nlog_fmt_logfile: '%(minion_id)s%(jid)s %(message)s'\n";
+    let fleet = fleet("auto_accept: True\n", lines, &[]);
     let role = || fleet.salt(&["web1", "grains.get", "role", "--out=txt"]).out;
     assert_eq!(role(), "", "an empty answer is no line");
     fs::write(fleet.path("web1/conf/grains"), "role: web\n").unwrap();
     assert_eq!(role(), "web1: web\n");
+    assert!(fleet.path("web1/cache/grains.cache.p").exists());
+    // In the log of its jobs each line says which job it is of.
+    assert_eq!(fleet.salt(&["web1", "cmd.run", "echo to the log; exit 3"]).code, 1);
+    let log = fs::read_to_string(fleet.path("web1/log")).unwrap();
+    let line = log.lines().find(|line| line.contains("exit 3")).unwrap_or_else(|| panic!("{log}"));
+    assert!(line.starts_with("[web1][JID: 2"), "{line}");
+}
+
+#[test]
+fn a_master_is_told_of_grains_that_have_changed() {
+    let fleet = fleet("auto_accept: True\n", "grains_refresh_every: 0.01\n", &[]);
+    fs::write(fleet.path("web1/conf/grains"), "role: web\n").unwrap();
+    wait_for("the target", || (fleet.salt(&["-G", "role:web", "test.ping"]).code == 0).then_some(()));
 }
 
 #[test]
@@ -117,10 +132,24 @@ fn a_master_does_not_start_without_any_source_of_files() {
 
 #[test]
 fn a_master_that_keeps_no_data_of_minions_has_none_on_its_disk() {
-    let lines = "auto_accept: True\nminion_data_cache: False\nmaster_stats: True\nmaster_stats_event_iter: 1\n";
-    let fleet = fleet(lines, "", &[]);
+    let lines = "auto_accept: True\nminion_data_cache: False\nmaster_stats: True\nmaster_stats_event_iter: 1\n\
+                 minion_data_cache_events: False\nauth_events_autosign_grains: [accept]\nevent_return: local\n";
+    let fleet = fleet(lines, "grains: {role: web}\nautosign_grains: [role]\n", &[]);
     wait_for("the grains", || (fleet.salt(&["-G", "id:web1", "test.ping"]).code == 0).then_some(()));
     assert_eq!(fleet.archive().grains("web1").unwrap().unwrap_or_default().len(), 0);
     let told = fleet.run("salt-run", &["state.event", "salt/stats/*", "count=1", "--log-level=quiet"]);
     assert!(told.out.contains("salt/stats/") && told.out.contains("\"stats\""), "{}{}", told.out, told.err);
+    // A minion that has started has told its grains.
+    wait_for("the start", || (!events(&fleet, "salt/minion/web1/start").is_empty()).then_some(()));
+    assert!(events(&fleet, "minion/refresh/web1").is_empty());
+    let auth = events(&fleet, "salt/auth");
+    assert!(auth.iter().any(|data| data.contains(r#""autosign_grains": {"role": "web"}"#)), "{auth:?}");
+}
+
+/// The data of the events with this tag that the master has kept.
+fn events(fleet: &Fleet, tag: &str) -> Vec<String> {
+    let path = halite::roles::master::database::path_in(&fleet.path("cache"));
+    let database = rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let mut found = database.prepare("SELECT data FROM salt_events WHERE tag = ?").unwrap();
+    found.query_map([tag], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
 }

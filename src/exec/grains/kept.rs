@@ -57,7 +57,9 @@ fn kept(host: &dyn Host, opts: &Map) -> Option<Map> {
         return None;
     }
     match msgpack::read(&host.read(&path).ok()?) {
-        Ok(Value::Map(grains)) if !grains.is_empty() => Some(grains),
+        // A minion that has got another name is not what these tell of.
+        Ok(Value::Map(grains)) if grains.str_at("id") != opts.str_at("id") => None,
+        Ok(Value::Map(grains)) => Some(grains),
         _ => {
             log::warn!("{}: the grains in it cannot be read: they are found out anew", path.display());
             None
@@ -80,7 +82,11 @@ mod tests {
     const FILE: &str = "/var/cache/salt/minion/grains.cache.p";
 
     fn opts(more: &str) -> Map {
-        yaml::load(&format!("{{cachedir: /var/cache/salt/minion, {more}}}")).unwrap().as_map().unwrap().clone()
+        yaml::load(&format!("{{id: web1, cachedir: /var/cache/salt/minion, {more}}}"))
+            .unwrap()
+            .as_map()
+            .unwrap()
+            .clone()
     }
 
     fn host() -> Fake {
@@ -108,6 +114,8 @@ mod tests {
         let young = with(kept_for(60));
         assert_eq!(young.as_deref(), Some("before"), "it looks at the machine although it has kept the grains");
         assert_eq!(name().as_deref(), Some("after"));
+        let renamed = with(Map::from_iter([("id", "web2")]));
+        assert_eq!(renamed.as_deref(), Some("after"), "kept grains are another minion's");
         forget(&host, &opts);
         assert!(host.text(FILE).is_none());
     }

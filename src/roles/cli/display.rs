@@ -78,7 +78,7 @@ impl Display {
 
     /// A display that keeps what it is shown; see [`Display::into_text`].
     pub fn in_memory(output: &Output, config: &Map) -> Display {
-        let colors = if output.force_color { Colors::On } else { Colors::Off };
+        let colors = if output.force_color { colors_of(config) } else { Colors::Off };
         Display { opts: with_options(config, output), colors, to: To::Memory(Vec::new()) }
     }
 
@@ -186,6 +186,23 @@ mod tests {
         let colored = Output { force_color: true, ..Output::default() };
         assert_eq!(shown(&colored, &ping, None), "\u{1b}[0;36mweb1\u{1b}[0;0m:\n    \u{1b}[0;1;33mTrue\u{1b}[0;0m\n");
         assert_eq!(shown(&Output::default(), &Value::List(vec![]), None), "");
+    }
+
+    #[test]
+    fn colours_are_those_of_the_theme_and_a_broken_theme_is_no_obstacle() {
+        let path = std::env::temp_dir().join(format!("halite-theme-{}", std::process::id()));
+        let colored = Output { force_color: true, ..Output::default() };
+        let themed = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            let config = Map::from_iter([("color_theme", path.to_string_lossy().into_owned())]);
+            let mut display = Display::in_memory(&colored, &config);
+            display.show(&Value::from(Map::from_iter([("web1", true)])), None, 0).unwrap();
+            display.into_text()
+        };
+        let shown = themed("CYAN: 38;5;45\n");
+        assert_eq!(shown, "\u{1b}[38;5;45mweb1\u{1b}[0;0m:\n    \u{1b}[0;1;33mTrue\u{1b}[0;0m\n");
+        assert!(themed("[").contains("\u{1b}[0;36mweb1"));
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub fn called(opts: &Map) -> Result<Option<String>, String> {
         None | Some(Value::Null | Value::Str(_) | Value::Map(_)) => return Ok(None),
         Some(_) => return Err("wants the name of a function, or a map of it to its arguments".to_owned()),
     };
-    let (grains, pillar, call) = (grains::known(&Machine, opts), Map::new(), Call::default());
+    let (grains, pillar, call) = (grains::collect(&Machine, opts), Map::new(), Call::default());
     let ctx = Ctx {
         host: &Machine,
         master: &NoMaster,
