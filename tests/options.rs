@@ -2,6 +2,7 @@
 
 use crate::fleet::{Fleet, Folder, Ran, wait_for};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 /// A fleet of `web1` alone, whose files are these; `@SRV@` in the lines of the configurations is their folder.
 fn fleet(master: &str, minion: &str, files: &[(&str, &str)]) -> Fleet {
@@ -66,7 +67,7 @@ fn a_job_sees_the_grains_of_its_moment_where_that_is_wanted() {
     // In the log of its jobs each line says which job it is of.
     assert_eq!(fleet.salt(&["web1", "cmd.run", "echo to the log; exit 3"]).code, 1);
     let log = fs::read_to_string(fleet.path("web1/log")).unwrap();
-    let line = log.lines().find(|line| line.contains("exit 3")).unwrap_or_else(|| panic!("{log}"));
+    let line = log.lines().find(|line| line.contains("stdout: to the log")).unwrap_or_else(|| panic!("{log}"));
     assert!(line.starts_with("[web1][JID: 2"), "{line}");
 }
 
@@ -96,6 +97,27 @@ fn a_minion_takes_its_key_back_where_it_may() {
     let ran = may_not.salt(&["web1", "saltutil.revoke_auth", "--out=txt"]);
     assert_eq!(ran.out, "web1: False\n", "{}", ran.err);
     assert!(key(&may_not, "minions"));
+}
+
+#[test]
+fn each_function_of_a_job_is_called_by_sudo_where_that_is_wanted() {
+    let mut fleet = Fleet::prepare(&["web1"], "auto_accept: True\n", "sudo_user: root\n");
+    // It does as sudo(8) does for root, and writes down for whom.
+    let (bin, asked) = (fleet.path("bin"), fleet.path("asked"));
+    fs::create_dir_all(&bin).unwrap();
+    fs::write(bin.join("sudo"), format!("#!/bin/sh\necho \"$3\" >> {}\nshift 4\nexec \"$@\"\n", asked.display()))
+        .unwrap();
+    fs::set_permissions(bin.join("sudo"), fs::Permissions::from_mode(0o755)).unwrap();
+    fleet.set_variable("web1", "PATH", &format!("{}:/usr/bin:/bin", bin.display()));
+    fleet.start_master();
+    fleet.start_minion("web1");
+    fleet.wait_connected(&["web1"]);
+    let ran = fleet.salt(&["web1", "test.arg", "5", "'5'", "a # b", "k={x: [1]}", "--out=json", "--out-indent=-1"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains(r#""args": [5, "5", "a # b"]"#) && ran.out.contains(r#"{"x": [1]}"#), "{}", ran.out);
+    assert_eq!(fs::read_to_string(&asked).unwrap(), "root\n");
+    let ran = fleet.salt(&["web1", "test.retcode", "7", "--out=txt"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, "web1: True\n"), "{}", ran.err);
 }
 
 #[test]

@@ -175,14 +175,9 @@ fn decrypt(ctx: &Ctx, pillar: &mut Map, errors: &mut Vec<String>) {
             },
             path => (path.to_text(), usual.to_owned()),
         };
-        if let Err(why) = may_decrypt(ctx, &renderer) {
-            errors.push(format!("Failed to decrypt {path}: {why}"));
-            continue;
-        }
         let steps = path.split(delimiter).collect::<Vec<&str>>();
-        if let Some(place) = place(pillar, &steps)
-            && let Err(why) = gpg::decrypt_in(place, &keys)
-        {
+        let Some(place) = place(pillar, &steps) else { continue };
+        if let Err(why) = may_decrypt(ctx, &renderer).and_then(|()| gpg::decrypt_in(place, &keys)) {
             errors.push(format!("Failed to decrypt {path}: {why}"));
         }
     }

@@ -158,6 +158,7 @@ fn only_the_renderers_that_may_decrypt_do() {
     ] {
         assert!(told(one).contains("Failed to decrypt a: 'gpg' is not among decrypt_pillar_renderers"), "{one}");
     }
+    assert_eq!(told("{decrypt_pillar: [not:there], decrypt_pillar_default: rot13}"), "");
     let world = World { opts: options_of("{decrypt_pillar_renderers: []}"), ..World::new() };
     assert!(decrypted(&world.ctx(&NoMaster), Map::new().into(), &"gpg".into()).is_err());
 }
