@@ -1,8 +1,10 @@
 //! Options that say what a daemon does by itself, over real processes.
 
-use crate::fleet::{Fleet, Folder, Ran, wait_for};
+use crate::fleet::{Fleet, Folder, Ran, signal, wait_for};
+use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 /// A fleet of `web1` alone, whose files are these; `@SRV@` in the lines of the configurations is their folder.
 fn fleet(master: &str, minion: &str, files: &[(&str, &str)]) -> Fleet {
@@ -118,6 +120,43 @@ fn each_function_of_a_job_is_called_by_sudo_where_that_is_wanted() {
     assert_eq!(fs::read_to_string(&asked).unwrap(), "root\n");
     let ran = fleet.salt(&["web1", "test.retcode", "7", "--out=txt"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, "web1: True\n"), "{}", ran.err);
+}
+
+/// Ends the daemon that a pid file names.
+struct Ended(PathBuf);
+
+impl Ended {
+    fn pid(&self) -> Option<u32> {
+        fs::read_to_string(&self.0).ok()?.trim().parse().ok()
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        if let Some(pid) = self.pid() {
+            signal(pid, Signal::TERM);
+            wait_for("the minion to end", || (!Path::new(&format!("/proc/{pid}/exe")).exists()).then_some(()));
+        }
+    }
+}
+
+#[test]
+fn a_minion_comes_back_by_the_command_of_its_configuration_and_says_so() {
+    let mut fleet = Fleet::prepare(&["web1"], "auto_accept: True\n", "");
+    let conf = fleet.path("web1/conf").display().to_string();
+    let command = [env!("CARGO_BIN_EXE_halite"), "salt-minion", "-d", "-c", &conf];
+    let lines = format!("minion_restart_command: {command:?}\n");
+    fleet.configure_minion("web1", fleet.ret_port, &lines);
+    fleet.start_master();
+    fleet.start_minion("web1");
+    fleet.wait_connected(&["web1"]);
+    let after = Ended(fleet.path("web1/minion.pid"));
+    let before = fleet.pid("web1");
+    let ran = fleet.salt(&["web1", "minion.restart", "--out=json", "--out-indent=-1"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains(&format!(r#""killed": {before}"#)) && ran.out.contains(r#""retcode": 0"#), "{}", ran.out);
+    fleet.wait_connected(&["web1"]);
+    assert!(after.pid().is_some_and(|pid| pid != before));
 }
 
 #[test]
