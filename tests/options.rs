@@ -160,6 +160,21 @@ fn a_minion_comes_back_by_the_command_of_its_configuration_and_says_so() {
 }
 
 #[test]
+fn a_returner_that_is_taken_away_is_not_there() {
+    let folder = Folder::fresh();
+    let returned = |lines: &str| {
+        let text = format!("id: web1\nroot_dir: {}\nfile_client: local\n{lines}", folder.0.display());
+        fs::write(folder.0.join("minion"), text).unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_halite"));
+        command.args(["salt-call", "-c"]).arg(&folder.0).args(["test.ping", "--return", "local"]);
+        Ran::from(command.output().unwrap())
+    };
+    assert_eq!(returned("").code, 0);
+    let refused = returned("disable_returners: [local]\n");
+    assert!(refused.code == 69 && refused.err.contains("disable_returners"), "{refused:?}");
+}
+
+#[test]
 fn a_job_gets_no_more_memory_than_it_may() {
     let fleet = fleet("auto_accept: True\n", "modules_max_memory: 200000000\n", &[]);
     let kept = |bytes: &str| {

@@ -87,7 +87,7 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     };
     let ret = full(&job, returned);
     let id = config.text("id");
-    let returned = hand_on(line, id, &ret);
+    let returned = hand_on(line, &config.opts, &ret);
     show(line, id, &ret, &mut display)?;
     if !line.call.no_return_event {
         way.tell(&common.cachedir, &ret);
@@ -238,7 +238,8 @@ fn full(job: &Job, returned: Returned) -> Return {
 }
 
 /// Gives the answer to the returners that were asked for.
-fn hand_on(line: &SaltCallLine, id: &str, ret: &Return) -> Result<(), Trouble> {
+fn hand_on(line: &SaltCallLine, opts: &Map, ret: &Return) -> Result<(), Trouble> {
+    let disabled = opts.at("disable_returners").and_then(Value::as_list).unwrap_or_default();
     for name in line.call.returner.iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
         // Every answer goes to the master's job cache.
         if name == "local_cache" {
@@ -248,6 +249,11 @@ fn hand_on(line: &SaltCallLine, id: &str, ret: &Return) -> Result<(), Trouble> {
             let message = format!("--return {name}: this version has no such returner; the answer was shown only");
             return Err(Trouble::new(Exit::Unavailable, message));
         }
+        if disabled.iter().any(|other| other.as_str() == Some(name)) {
+            let message = format!("--return {name}: disable_returners takes it away; the answer was shown only");
+            return Err(Trouble::new(Exit::Unavailable, message));
+        }
+        let id = opts.str_at("id").unwrap_or_default();
         let text = Value::Map(described(id, ret, true)).repr();
         print(&(text + "\n")).map_err(Trouble::unprintable)?;
     }
