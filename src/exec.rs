@@ -17,6 +17,7 @@ pub mod jobs;
 pub mod keyring;
 pub mod merge;
 pub mod modules;
+pub mod names;
 pub mod net;
 pub mod outputters;
 pub mod outside;

@@ -42,6 +42,7 @@ WIDTH = 400  # characters of an answer that are shown
 MINION = {
     "id": "web1",
     "file_client": "local",
+    "on_demand_ext_pillar": ["cmd_json"],
     "grains": {"roles": ["web", "db"], "site": {"dc": "eu1"}},
     # Where a root may have states of Salt that 3008 has given away: alternatives, of 3007.1.
     "states_dirs": ["/opt/salt-states"],

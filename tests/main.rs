@@ -28,6 +28,8 @@ mod install;
 mod jobs;
 /// Who may import whom.
 mod layers;
+/// What daemons do by themselves.
+mod options;
 /// Packages, as package managers take them.
 mod packages;
 /// What packages ship beside the file.

@@ -6,16 +6,23 @@
 
 mod disks;
 mod hardware;
+mod kept;
 mod kernel;
 mod locale;
 mod network;
 mod os;
 mod process;
 mod program;
+mod storage;
 mod virtualization;
 
+pub use kept::{forget, keep, known, renew};
+
 use super::host::Host;
+use super::merge::{Lists, update};
+use super::regex::Regex;
 use super::renderers::yaml;
+use super::target::fnmatch::fnmatch;
 use crate::wire::value::{Map, Value};
 use std::path::Path;
 
@@ -35,6 +42,7 @@ const FAMILIES: &[(&str, Family)] = &[
     ("hardware", hardware::grains),
     ("disks", disks::grains),
     ("network", network::grains),
+    ("storage", storage::grains),
     ("virtualization", virtualization::grains),
     ("locale", locale::grains),
     ("process", process::grains),
@@ -43,17 +51,43 @@ const FAMILIES: &[(&str, Family)] = &[
 
 /// All grains of this machine. A family that finds nothing is left out; nothing here fails.
 pub fn collect(host: &dyn Host, opts: &Map) -> Map {
+    if is_on(opts, "skip_grains") {
+        return Map::new();
+    }
     let mut grains = Map::new();
     for (_, family) in FAMILIES {
         let found = family(&Look { host, opts, found: &grains });
         grains.extend(found);
     }
-    grains.extend(static_file(host, opts));
+    put(&mut grains, static_file(host, opts), opts);
+    // Only now: a family may look at what nobody wants to see.
+    for pattern in opts.at("grains_blacklist").and_then(Value::as_list).unwrap_or_default() {
+        let pattern = pattern.to_text();
+        grains.retain(|name, _| !is_meant(&name.to_text(), &pattern));
+    }
     // What the configuration says stands above the file that `grains.setval` writes.
     if let Some(configured) = opts.at("grains").and_then(Value::as_map) {
-        grains.extend(configured.clone());
+        put(&mut grains, configured.clone(), opts);
     }
     grains
+}
+
+/// Puts grains over others; maps are merged where `grains_deep_merge` says so.
+fn put(grains: &mut Map, over: Map, opts: &Map) {
+    match is_on(opts, "grains_deep_merge") {
+        true => update(grains, over, Lists::Replace),
+        false => grains.extend(over),
+    }
+}
+
+/// Whether a pattern means a name: as a glob, or as an expression for the whole of it.
+fn is_meant(name: &str, pattern: &str) -> bool {
+    let expression = || Regex::new(&format!(r"\A(?:{pattern})\Z")).and_then(|expression| expression.search(name));
+    fnmatch(name, pattern) || expression().is_ok_and(|found| found.is_some())
+}
+
+fn is_on(opts: &Map, name: &str) -> bool {
+    opts.at(name).is_some_and(Value::truthy)
 }
 
 /// Where a job notes the grains that it has written: each in a list, which is empty if the grain is gone.

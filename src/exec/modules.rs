@@ -49,6 +49,7 @@ mod locale;
 mod log;
 mod lvm;
 mod r#match;
+mod minion;
 mod mount;
 mod network;
 mod pillar;
@@ -114,6 +115,7 @@ pub const MODULES: &[&Module] = &[
     &log::MODULE,
     &lvm::MODULE,
     &r#match::MODULE,
+    &minion::MODULE,
     &mount::MODULE,
     &network::MODULE,
     &pillar::MODULE,

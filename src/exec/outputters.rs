@@ -17,7 +17,7 @@ mod txt;
 mod yaml;
 
 use crate::wire::value::{Map, Value};
-pub use color::{Color, Colors};
+pub use color::{Color, Colors, Theme};
 
 /// Every outputter, sorted by name.
 pub const OUTPUTTERS: &[Outputter] = &[

@@ -3,6 +3,7 @@
 //! [`compile`] needs a context and nothing else: its options say where the files are, its grains whose pillar it is. A
 //! master calls it for each of its minions, a minion without one for itself.
 
+pub mod cached;
 pub mod external;
 mod render;
 mod sources;
@@ -15,7 +16,7 @@ use super::fileserver::LocalFiles;
 use super::fileserver::names::is_saltenv;
 use super::host::Host;
 use super::keyring::Keyring;
-use super::merge::{Lists, Strategy};
+use super::merge::{self, Lists, Strategy};
 use super::renderers::{gpg, yaml};
 use super::sls::Tree;
 use super::{Call, Ctx, Fault, NoMaster, outside};
@@ -35,6 +36,10 @@ pub struct Asked {
     pub pillarenv: Option<String>,
     /// Data from the command line (`pillar=`), on top of all.
     pub over: Map,
+    /// One more external pillar for this once (`pillar.ext`), as `ext_pillar` has it.
+    pub ext: Map,
+    /// What the minion's configuration tells external pillars (`pass_to_ext_pillars`).
+    pub told: Map,
 }
 
 impl Asked {
@@ -44,8 +49,29 @@ impl Asked {
         let saltenv = text("saltenv");
         let from_saltenv = opts.at("pillarenv_from_saltenv").is_some_and(Value::truthy);
         let pillarenv = text("pillarenv").or_else(|| saltenv.clone().filter(|_| from_saltenv));
-        Asked { saltenv, pillarenv, over: Map::new() }
+        Asked { saltenv, pillarenv, told: told(opts), ..Asked::default() }
     }
+}
+
+/// The options that `pass_to_ext_pillars` names, by their paths, in the form that the configuration has.
+fn told(opts: &Map) -> Map {
+    let mut told = Map::new();
+    for path in opts.at("pass_to_ext_pillars").and_then(Value::as_list).unwrap_or_default() {
+        if let Some(part) = branch(opts, &path.to_text()) {
+            merge::update(&mut told, part, Lists::Join);
+        }
+    }
+    told
+}
+
+/// The part of a tree that a path (`a:b:c`) leads to, with all that is above it and nothing beside it.
+pub(super) fn branch(tree: &Map, path: &str) -> Option<Map> {
+    let part = match path.split_once(':') {
+        None => tree.at(path)?.clone(),
+        Some((step, rest)) => branch(tree.at(step)?.as_map()?, rest)?.into(),
+    };
+    let step = path.split(':').next().unwrap_or_default();
+    Some(Map::from_iter([(step, part)]))
 }
 
 /// The pillar of this minion, anew: from its own files with `file_client: local`, else from the master.
@@ -123,38 +149,49 @@ pub fn compile_once(ctx: &Ctx, asked: &Asked) -> Result<Compiled, Fault> {
     for error in &errors {
         log::error!("Pillar render error: {error}");
     }
-    // Faults may be mended elsewhere than in the files.
+    // Faults may be mended elsewhere than in the files; and nobody looks at the files of a source that is for once.
     let is_whole = errors.is_empty();
+    let is_usual = is_whole && asked.ext.is_empty();
     if !is_whole {
         pillar.insert(ERRORS, Value::list(errors));
     }
-    let lasts = if is_whole && outside::looks() == looks { Lasts::UntilSourcesChange } else { Lasts::Once };
+    let lasts = if is_usual && outside::looks() == looks { Lasts::UntilSourcesChange } else { Lasts::Once };
     Ok(Compiled { pillar, lasts })
 }
 
-/// Decrypts what the option `decrypt_pillar` names: paths, or maps of a path to a renderer.
+/// Decrypts what the option `decrypt_pillar` names: paths, which `decrypt_pillar_default` decrypts, or maps of a path to a
+/// renderer.
 fn decrypt(ctx: &Ctx, pillar: &mut Map, errors: &mut Vec<String>) {
     let wanted = ctx.opts.at("decrypt_pillar").and_then(Value::as_list).unwrap_or_default();
     let delimiter = ctx.opts.str_at("decrypt_pillar_delimiter").unwrap_or(":");
+    let usual = ctx.opts.str_at("decrypt_pillar_default").unwrap_or("gpg");
     let keys = Keyring::of(ctx);
     for item in wanted {
         let (path, renderer) = match item {
             Value::Map(map) => match map.first() {
-                Some((path, renderer)) => (path.to_text(), renderer.to_text()),
+                Some((path, renderer)) if renderer.truthy() => (path.to_text(), renderer.to_text()),
+                Some((path, _)) => (path.to_text(), usual.to_owned()),
                 None => continue,
             },
-            path => (path.to_text(), "gpg".to_owned()),
+            path => (path.to_text(), usual.to_owned()),
         };
-        if renderer != "gpg" {
-            errors.push(format!("Failed to decrypt {path}: '{renderer}' is no renderer that decrypts; gpg is"));
-            continue;
-        }
         let steps = path.split(delimiter).collect::<Vec<&str>>();
-        if let Some(place) = place(pillar, &steps)
-            && let Err(why) = gpg::decrypt_in(place, &keys)
-        {
+        let Some(place) = place(pillar, &steps) else { continue };
+        if let Err(why) = may_decrypt(ctx, &renderer).and_then(|()| gpg::decrypt_in(place, &keys)) {
             errors.push(format!("Failed to decrypt {path}: {why}"));
         }
+    }
+}
+
+/// Whether a renderer decrypts, and is one that may (`decrypt_pillar_renderers`).
+fn may_decrypt(ctx: &Ctx, renderer: &str) -> Result<(), String> {
+    if !renderer.eq_ignore_ascii_case("gpg") {
+        return Err(format!("'{renderer}' is no renderer that decrypts; gpg is"));
+    }
+    let allowed = ctx.opts.at("decrypt_pillar_renderers").and_then(Value::as_list);
+    match allowed.is_none_or(|allowed| allowed.iter().any(|name| name.as_str() == Some("gpg"))) {
+        true => Ok(()),
+        false => Err(format!("'{renderer}' is not among decrypt_pillar_renderers")),
     }
 }
 
@@ -170,9 +207,7 @@ fn place<'p>(map: &'p mut Map, steps: &[&str]) -> Option<&'p mut Value> {
 
 /// Data of the command line with `pillar_enc`: a map with messages in it, or a message that holds one as YAML.
 pub fn decrypted(ctx: &Ctx, mut data: Value, renderer: &Value) -> Result<Map, Fault> {
-    if !renderer.to_text().eq_ignore_ascii_case("gpg") {
-        return Err(Fault::invocation(format!("pillar_enc: '{}' decrypts nothing; gpg does", renderer.to_text())));
-    }
+    may_decrypt(ctx, &renderer.to_text()).map_err(|why| Fault::invocation(format!("pillar_enc: {why}")))?;
     gpg::decrypt_in(&mut data, &Keyring::of(ctx)).map_err(|why| Fault::execution(format!("pillar_enc: {why}")))?;
     let data = match data {
         Value::Str(text) => yaml::load(&text).unwrap_or_default(),

@@ -4,7 +4,7 @@
 //! A form is one line in [`SERIALIZERS`]; one of a format that nothing else needs has a file here.
 
 mod configparser;
-mod msgpack;
+pub mod msgpack;
 
 use super::renderers::{toml, yaml, yamlex};
 use crate::wire::value::{JsonStyle, Map, Value, parse_json};

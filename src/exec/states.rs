@@ -253,6 +253,14 @@ pub fn find(fun: &str) -> Option<&'static Function> {
     function::find(MODULES, fun)
 }
 
+/// The same, where the configuration lets its module in (`whitelist_state_modules`).
+pub fn available(opts: &Map, fun: &str) -> Option<&'static Function> {
+    let wanted = opts.at("whitelist_state_modules").and_then(Value::as_list).unwrap_or_default();
+    let module = fun.split('.').next();
+    let is_in = wanted.is_empty() || wanted.iter().any(|name| name.as_str() == module);
+    find(fun).filter(|_| is_in)
+}
+
 /// The fault of a name that no state has.
 pub fn unknown(fun: &str) -> Fault {
     function::unknown(MODULES, fun)
@@ -294,6 +302,14 @@ pub mod tests {
                 (would, done)
             }
         }
+    }
+
+    #[test]
+    fn state_modules_that_are_not_on_the_list_are_not_there() {
+        let opts = |modules: &[&str]| Map::from_iter([("whitelist_state_modules", Value::list(modules.to_vec()))]);
+        assert!(available(&Map::new(), "test.nop").is_some() && available(&opts(&[]), "test.nop").is_some());
+        assert!(available(&opts(&["cmd", "test"]), "test.nop").is_some());
+        assert!(available(&opts(&["cmd"]), "test.nop").is_none());
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     let common = &options.common;
     let grains = match line.call.skip_grains {
         true => Map::from_iter([("id", config.text("id"))]),
-        false => grains::collect(&Machine, &config.opts),
+        false => grains::known(&Machine, &config.opts),
     };
     let way = match () {
         () if is_local => Way::None,
@@ -87,7 +87,7 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
     };
     let ret = full(&job, returned);
     let id = config.text("id");
-    let returned = hand_on(line, id, &ret);
+    let returned = hand_on(line, &config.opts, &ret);
     show(line, id, &ret, &mut display)?;
     if !line.call.no_return_event {
         way.tell(&common.cachedir, &ret);
@@ -116,10 +116,12 @@ fn pillar_of(opts: &Map, grains: &Map, job: &Job, master: &dyn Master) -> Map {
         scratch: Default::default(),
         audience: Default::default(),
     };
-    pillar::gather(&ctx, &Asked::of(opts)).unwrap_or_else(|fault| {
+    let pillar = pillar::gather(&ctx, &Asked::of(opts)).unwrap_or_else(|fault| {
         log::error!("there is no pillar: {fault}");
         Map::from_iter([(pillar::ERRORS, Value::list([fault.to_string()]))])
-    })
+    });
+    pillar::cached::keep(&Machine, opts, &pillar);
+    pillar
 }
 
 /// The minion's configuration, with what the command line says above it.
@@ -236,7 +238,8 @@ fn full(job: &Job, returned: Returned) -> Return {
 }
 
 /// Gives the answer to the returners that were asked for.
-fn hand_on(line: &SaltCallLine, id: &str, ret: &Return) -> Result<(), Trouble> {
+fn hand_on(line: &SaltCallLine, opts: &Map, ret: &Return) -> Result<(), Trouble> {
+    let disabled = opts.at("disable_returners").and_then(Value::as_list).unwrap_or_default();
     for name in line.call.returner.iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
         // Every answer goes to the master's job cache.
         if name == "local_cache" {
@@ -246,6 +249,11 @@ fn hand_on(line: &SaltCallLine, id: &str, ret: &Return) -> Result<(), Trouble> {
             let message = format!("--return {name}: this version has no such returner; the answer was shown only");
             return Err(Trouble::new(Exit::Unavailable, message));
         }
+        if disabled.iter().any(|other| other.as_str() == Some(name)) {
+            let message = format!("--return {name}: disable_returners takes it away; the answer was shown only");
+            return Err(Trouble::new(Exit::Unavailable, message));
+        }
+        let id = opts.str_at("id").unwrap_or_default();
         let text = Value::Map(described(id, ret, true)).repr();
         print(&(text + "\n")).map_err(Trouble::unprintable)?;
     }

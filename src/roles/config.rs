@@ -255,7 +255,7 @@ impl Config {
     /// a name of the host. A guessed minion id is kept where `keep` says so.
     pub fn resolve_id(&mut self, names: &id::Names, keep: KeepId) -> Result<String, ConfigError> {
         let given = self.text("id").to_owned();
-        let (mut id, by_address) = if given.is_empty() { self.guess_id(names, keep) } else { (given.clone(), false) };
+        let (mut id, by_address) = if given.is_empty() { self.guess_id(names, keep)? } else { (given.clone(), false) };
         let domain = self.text("append_domain");
         if !by_address && !domain.is_empty() && !id.ends_with(domain) && !id.ends_with('.') {
             id = format!("{id}.{domain}");
@@ -269,14 +269,18 @@ impl Config {
         Ok(id)
     }
 
-    fn guess_id(&self, names: &id::Names, keep: KeepId) -> (String, bool) {
+    fn guess_id(&self, names: &id::Names, keep: KeepId) -> Result<(String, bool), ConfigError> {
         let caching = self.truth("minion_id_caching") || self.role == Role::Master;
         let folder = self.text("root_dir").trim_end_matches('/').to_owned() + CONFIG_DIR;
         let kept_in = Path::new(&folder).join("minion_id");
         if let Some(id) = id::remembered(&kept_in).filter(|_| caching) {
-            return (id, false);
+            return Ok((id, false));
         }
-        let (mut id, by_address) = match names.guess() {
+        let named = match self.role {
+            Role::Minion => id::called(&self.opts).map_err(|problem| self.fault("id_function", problem))?,
+            Role::Master => None,
+        };
+        let (mut id, by_address) = match named.map_or_else(|| names.guess(), id::Guess::Name) {
             id::Guess::Name(name) => (name, false),
             id::Guess::Address(address) => (address, true),
         };
@@ -296,7 +300,7 @@ impl Config {
         if caching && keep == KeepId::Yes && self.role == Role::Minion {
             id::remember(&kept_in, &id);
         }
-        (id, by_address)
+        Ok((id, by_address))
     }
 
     /// Folders that hosts with one disk keep apart by id (`append_minionid_config_dirs`).

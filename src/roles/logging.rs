@@ -109,7 +109,7 @@ pub fn start_daemon(
 }
 
 /// In a worker: to the daemon's log file, in its form, each line at once. A worker is short, and has no console.
-pub fn start_in_worker(opts: &Map) {
+pub fn start_in_worker(jid: &str, opts: &Map) {
     let text = |name: &str| opts.str_at(name).unwrap_or_default();
     let level = LogLevel::named(text("log_level_logfile")).or(LogLevel::named(text("log_level")));
     let format = Format::parse(text("log_fmt_logfile"), text("log_datefmt_logfile"));
@@ -121,6 +121,7 @@ pub fn start_in_worker(opts: &Map) {
     let Ok(opened) = sink::open(Path::new(file)) else {
         return;
     };
+    let format = format.of_job(jid, opts);
     let mut builder = Builder::new();
     builder.filter_level(level.unwrap_or(LogLevel::Warning).filter());
     refine(&mut builder, opts.at("log_granular_levels").and_then(Value::as_map).unwrap_or(&Map::new()));

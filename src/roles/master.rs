@@ -27,8 +27,10 @@ mod rate;
 pub mod seats;
 pub mod settings;
 pub mod start;
+mod stats;
 pub mod strangers;
 pub mod trust;
+mod vouching;
 
 use crate::exec::jid::Jid;
 use crate::exec::target::fnmatch::Pattern;
@@ -37,7 +39,6 @@ use crate::keys::identity::SIGNATURE_BYTES;
 use crate::keys::store::{KeyStore, Stamp};
 use crate::keys::{Identity, PublicKey};
 use crate::wire::cbor::Bytes;
-use crate::wire::handshake::vouch;
 use crate::wire::link::{Doors, PipeId};
 use crate::wire::nng::{Publisher, Server};
 use crate::wire::seal;
@@ -55,6 +56,7 @@ use rate::Rate;
 use seats::Seats;
 use settings::{Events, Settings};
 use smol::LocalExecutor;
+use stats::Stats;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -94,6 +96,7 @@ pub struct Master {
     peers: RefCell<PeerDesk>,
     files: FileDesk,
     pillar: PillarDesk,
+    stats: Stats,
     database: Database,
     bus: Bus,
     publisher: Publisher,
@@ -150,11 +153,7 @@ impl Master {
 
     fn prepare(executor: Rc<LocalExecutor<'static>>, settings: Settings) -> Result<Master, String> {
         let identity = keyfile::load_or_make(&settings.pki_dir, &settings.id).map_err(text)?;
-        let signing = settings.pki_dir.join("master_sign.pem");
-        let chain = match signing.exists() {
-            true => Some(vouch(&Identity::load(&signing).map_err(text)?, identity.public())),
-            false => None,
-        };
+        let chain = vouching::chain(&settings.opts, &settings.pki_dir, identity.public())?;
         let store = KeyStore::open(&settings.pki_dir, settings.pending_max);
         store.make_folders().map_err(text)?;
         let publish_address = SocketAddr::new(settings.interface, settings.publish_port);
@@ -186,6 +185,7 @@ impl Master {
             peers: RefCell::default(),
             files: FileDesk::open(&settings)?,
             pillar: PillarDesk::new(&settings.opts),
+            stats: Stats::of(&settings),
             door: OnceCell::new(),
             started: Instant::now(),
             executor,
@@ -201,7 +201,11 @@ impl Master {
             return Ok(());
         };
         let mut minions = self.minions.borrow_mut();
-        for (id, boot, grains) in archive.minions().map_err(text)? {
+        for (id, boot, mut grains) in archive.minions().map_err(text)? {
+            if !grains.is_empty() && !self.keeps_minion_data() {
+                grains = Map::new();
+                self.database.save_grains(id.clone(), Map::new());
+            }
             minions.insert(Id::from(id), Known { grains, boot, ..Known::default() });
         }
         for (id, environments) in archive.environments().map_err(text)? {
@@ -321,6 +325,9 @@ impl Master {
             let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
             self.ended(ended);
             self.turn_batches();
+            if let Some(told) = self.stats.due(&self.settings.id, now) {
+                self.fire(format!("salt/stats/{}", self.settings.id), told);
+            }
         }
     }
 

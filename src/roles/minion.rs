@@ -16,6 +16,8 @@ mod short;
 pub mod spool;
 mod stand;
 pub mod start;
+mod startup;
+pub mod sudo;
 mod supervisor;
 mod work;
 pub mod worker;
@@ -27,7 +29,7 @@ use crate::exec::jobs::{Jobs, boot_id};
 use crate::keys::Identity;
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::link::{Local, Transport};
-use crate::wire::message::{Answer, Ask, Event};
+use crate::wire::message::{Answer, Ask, Event, Remains};
 use crate::wire::nng::Server;
 use crate::wire::seal;
 use crate::wire::value::{Map, Value};
@@ -143,6 +145,7 @@ impl Minion {
             None => None,
         };
         minion.take_up_old_jobs();
+        minion.begin_startup_states();
         let delay = Duration::from_millis(channel::spread(settings.startup_delay.as_millis() as u64));
         executor.spawn(begin_after(delay, channel)).detach();
         executor.spawn(minion.clone().ping(settings.ping_interval)).detach();
@@ -152,6 +155,7 @@ impl Minion {
         executor.spawn(minion.clone().send_events(outgoing)).detach();
         executor.spawn(minion.clone().subscribe()).detach();
         executor.spawn(minion.clone().prune()).detach();
+        executor.spawn(minion.clone().watch_grains()).detach();
         executor.spawn(minion.files.clone().tidy()).detach();
         Ok(Running { minion, _local: local })
     }
@@ -176,6 +180,10 @@ impl Minion {
 
     /// Tells the grains to each master that it meets, and that the minion has started.
     async fn introduce(self: Rc<Self>) {
+        // Its own files need no master.
+        if self.background.borrow().opts.str_at("file_client") == Some("local") {
+            self.refresh_pillar().await;
+        }
         let mut told = self.channel.ready().await.master;
         self.send_grains().await;
         self.refresh_pillar().await;
@@ -201,12 +209,17 @@ impl Minion {
 
     /// Looks at the machine anew: what a job finds, and what the master targets by, is what is now.
     async fn refresh_grains(self: Rc<Self>) {
+        self.look_at_grains().await;
+        self.send_grains().await;
+    }
+
+    /// The same for the minion alone.
+    async fn look_at_grains(&self) {
         let opts = self.background.borrow().opts.clone();
-        let mut grains = smol::unblock(move || grains::collect(&Machine, &opts)).await;
+        let mut grains = smol::unblock(move || grains::renew(&Machine, &opts)).await;
         grains.insert("id", self.id.as_str());
         let background = worker::Background { grains: Arc::new(grains), ..self.background.borrow().as_ref().clone() };
         *self.background.borrow_mut() = Arc::new(background);
-        self.send_grains().await;
     }
 
     fn tell_start(&self) {
@@ -272,6 +285,16 @@ impl Minion {
         }
     }
 
+    /// Has the master forget this minion's key. Asked once: a session of later is for a key that was accepted anew.
+    async fn revoke_own_key(&self, remains: Remains) -> MinionAnswer {
+        match self.channel.ask(&Ask::Revoke { remains }).await {
+            Ok(Answer::Done) => MinionAnswer::Done,
+            Ok(Answer::Refused(why)) => MinionAnswer::Refused(why),
+            Ok(_) => MinionAnswer::Refused("the master answers in another version".to_owned()),
+            Err(_) => MinionAnswer::Refused("there is no connection to a master now".to_owned()),
+        }
+    }
+
     /// Asks for a new start, after the answer to whoever wants it has left.
     fn restart_soon(&self) {
         let restart = self.restarts.0.clone();
@@ -301,11 +324,20 @@ impl Minion {
                         let minion = self.clone();
                         self.executor.spawn(async move { minion.refresh_pillar().await }).detach();
                     }
+                    "revoke_auth" => {
+                        let keeps = event.data.at("preserve_minion_cache").is_some_and(Value::truthy);
+                        let remains = if keeps { Remains::Kept } else { Remains::Forgotten };
+                        return self.revoke_own_key(remains).await;
+                    }
                     "update" if self.keeper == Keeper::Nobody => {
                         let why = "no supervisor is above this minion, which could try another version of it";
                         return MinionAnswer::Refused(why.to_owned());
                     }
-                    "update" => self.restart_soon(),
+                    "restart" if self.keeper == Keeper::Nobody => {
+                        let why = "no supervisor is above this minion, which could start it anew";
+                        return MinionAnswer::Refused(why.to_owned());
+                    }
+                    "restart" | "update" => self.restart_soon(),
                     other => log::debug!("nothing here waits for the local event {other}"),
                 }
                 MinionAnswer::Done

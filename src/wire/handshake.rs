@@ -242,8 +242,8 @@ impl AwaitingM4 {
 impl Trust {
     fn check(&self, master: PublicKey, chain: &[u8]) -> Result<(), HandshakeError> {
         if let Some(signing) = self.signing {
-            let vouched = <&[u8; SIGNATURE_BYTES]>::try_from(chain)
-                .is_ok_and(|signature| signing.verifies(&vouched_for(master), signature));
+            let vouched =
+                <&[u8; SIGNATURE_BYTES]>::try_from(chain).is_ok_and(|signature| vouches(signing, master, signature));
             return if vouched { Ok(()) } else { Err(untrusted(master, "signed by master_sign.pub")) };
         }
         match self.pin {
@@ -305,6 +305,11 @@ pub fn answer(
     let signature = identity.sign(&signed_by_master(&t2));
     m2.extend_from_slice(&signature);
     Ok((AwaitingM3 { shared, t2, signature }, m2))
+}
+
+/// Whether this is a signing key's signature of a master's key.
+pub fn vouches(signing: PublicKey, master: PublicKey, signature: &[u8; SIGNATURE_BYTES]) -> bool {
+    signing.verifies(&vouched_for(master), signature)
 }
 
 /// The signature with which a signing key vouches for a master's key.

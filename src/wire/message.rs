@@ -32,6 +32,8 @@ pub enum Ask {
     PillarPart { digest: Bytes<32>, offset: u64 },
     /// Something that others are to do.
     Peer(PeerAsk),
+    /// "Forget my key": the session ends with it.
+    Revoke { remains: Remains },
 }
 
 /// What a minion has other minions or the master do, where the options `peer` and `peer_run` let it. A number is the
@@ -71,6 +73,12 @@ pub struct PillarAsk {
     /// Data from the command line, on top of all.
     #[serde(default)]
     pub over: Map,
+    /// One more external pillar, for this once.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub ext: Map,
+    /// What the minion's configuration tells external pillars.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub told: Map,
     pub lasting: Lasting,
 }
 
@@ -209,6 +217,8 @@ impl Ask {
             Ask::Stand(_) | Ask::Return(_) | Ask::Grains(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => {
                 Repeat::Put
             }
+            // Without a key there is no session that could ask again.
+            Ask::Revoke { .. } => Repeat::Put,
             Ask::Fire { .. } => Repeat::Once,
             Ask::File(ask) => ask.repeat(),
             Ask::Pillar(_) | Ask::PillarPart { .. } => Repeat::Read,

@@ -1,8 +1,10 @@
 //! Names and addresses.
 //!
-//! No name is asked of DNS here: a minion must start where there is no network. The full name comes from `/etc/hosts`.
+//! No name is asked of DNS here, unless `enable_fqdns_grains` wants it: a minion must start where there is no network.
+//! The full name comes from `/etc/hosts`.
 
-use super::Look;
+use super::{Look, is_on};
+use crate::exec::names;
 use crate::wire::value::{Map, Value};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -34,8 +36,17 @@ fn names(look: &Look) -> Map {
     grains.insert("domain", domain);
     grains.insert("fqdn_ip4", of_family(true));
     grains.insert("fqdn_ip6", of_family(false));
-    grains.insert("fqdns", Value::List(Vec::new()));
+    grains.insert("fqdns", Value::list(all_names(look)));
     grains
+}
+
+/// The names of all addresses but the loopback's, where they are asked for.
+fn all_names(look: &Look) -> Vec<String> {
+    if !is_on(look.opts, "enable_fqdns_grains") {
+        return Vec::new();
+    }
+    let own = look.host.addresses().unwrap_or_default().into_iter().map(|address| address.ip);
+    names::of(look.host, own.filter(|ip| !ip.is_loopback()))
 }
 
 /// A line of `/etc/hosts`.
@@ -175,6 +186,20 @@ mod tests {
         assert_eq!((grains.str_at("fqdn"), grains.str_at("domain")), (Some("web1.example.org"), Some("example.org")));
         assert_eq!((grains.str_at("host"), grains.str_at("localhost")), (Some("web1"), Some("web1")));
         assert_eq!(grains.at("fqdn_ip4"), Some(&Value::list(["10.0.0.5"])));
+    }
+
+    #[test]
+    fn the_names_of_all_addresses_are_asked_for_where_that_is_wanted() {
+        let host = Fake::new()
+            .address("lo", "127.0.0.1")
+            .address("eth0", "192.0.2.10")
+            .address("eth1", "192.0.2.11")
+            .program("/usr/bin/getent")
+            .answers(["getent", "hosts", "192.0.2.10"], "192.0.2.10      web1.example.org web1\n")
+            .answers(["getent", "hosts", "192.0.2.11"], "");
+        assert_eq!(collect(&host, &Map::new()).at("fqdns"), Some(&Value::List(Vec::new())));
+        let grains = collect(&host, &Map::from_iter([("enable_fqdns_grains", true)]));
+        assert_eq!(grains.at("fqdns"), Some(&Value::list(["web1.example.org"])));
     }
 
     #[test]

@@ -94,8 +94,8 @@ pub fn run_single(ctx: &Ctx, chunk: Map) -> Map {
 }
 
 /// What keeps a chunk from being run at all.
-pub fn errors(chunk: &Map) -> Vec<String> {
-    caller::verified(chunk).1
+pub fn errors(opts: &Map, chunk: &Map) -> Vec<String> {
+    caller::verified(opts, chunk).1
 }
 
 /// Whether a run goes on.

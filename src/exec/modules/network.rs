@@ -8,6 +8,7 @@ mod sockets;
 
 use super::{Module, Run, function};
 use crate::exec::accounts::tool;
+use crate::exec::names;
 use crate::exec::net::{self, Net};
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault, Reply, text_file};
@@ -414,15 +415,8 @@ record! {
 
 impl Run for Fqdns {
     fn run(self, ctx: &Ctx) -> Reply {
-        let mut names: BTreeSet<String> = BTreeSet::new();
         let own = addresses(ctx, true, None, false)?.into_iter().chain(addresses(ctx, false, None, false)?);
-        for ip in own {
-            if ctx.host.which("getent").is_some() {
-                let told = Program::new(["getent".to_owned(), "hosts".to_owned(), ip.to_string()]).query(ctx)?;
-                names.extend(told.stdout.split_whitespace().nth(1).map(str::to_owned));
-            }
-        }
-        Ok(Map::from_iter([("fqdns", Value::list(names))]).into())
+        Ok(Map::from_iter([("fqdns", Value::list(names::of(ctx.host, own)))]).into())
     }
 }
 

@@ -204,9 +204,11 @@ impl Run for Items {
 }
 
 record! {
-    /// Returns the pillar with one more external source, of a minion that has its pillar on its own disk.
+    /// Returns the pillar with one more external source: one that the option `on_demand_ext_pillar` names, of the master
+    /// or, with `file_client: local`, of the minion.
     ///
-    ///   salt '*' pillar.ext '{cmd_yaml: cat /etc/salt/more.yaml}'
+    ///   salt '*' pillar.ext '{nodegroups: _}'
+    ///   salt '*' pillar.ext '{stack: /srv/stack/stack.cfg}'
     pub struct Ext {
         /// The source as the option `ext_pillar` has it: a map of its name and its settings, or the text of such a map.
         external: Value,
@@ -219,25 +221,16 @@ record! {
 
 impl Run for Ext {
     fn run(self, ctx: &Ctx) -> Reply {
-        if ctx.opts.str_at("file_client") != Some("local") {
-            return Err(Fault::execution(
-                "pillar.ext: which external sources a pillar has is the master's to say; try this with `salt-call --local`",
-            ));
-        }
         let external = match self.external {
             Value::Str(text) => yaml::load(&text).map_err(|error| Fault::invocation(format!("external: {error}")))?,
             other => other,
         };
-        if external.as_map().is_none() {
+        let Value::Map(ext) = external else {
             return Err(Fault::invocation("external: a map of a source and its settings is wanted"));
-        }
-        let mut opts = ctx.opts.clone();
-        let mut sources = opts.at("ext_pillar").and_then(Value::as_list).map(<[Value]>::to_vec).unwrap_or_default();
-        sources.push(external);
-        opts.insert("ext_pillar", Value::List(sources));
-        let asked = Asked { over: self.pillar.unwrap_or_default(), ..Asked::of(&opts) };
+        };
+        let asked = Asked { over: self.pillar.unwrap_or_default(), ext, ..Asked::of(ctx.opts) };
         let mask = Mask::of(ctx, self.unmask);
-        let pillar = gather(&ctx.with(ctx.pillar, &opts), &asked)?;
+        let pillar = gather(ctx, &asked)?;
         Ok(mask.put_on(pillar.into()).into())
     }
 }

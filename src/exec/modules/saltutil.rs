@@ -6,6 +6,7 @@ mod synced;
 mod update;
 
 use super::{Module, Run, function};
+use crate::exec::grains;
 use crate::exec::jobs::{Jobs, Running};
 use crate::exec::target::fnmatch::fnmatch;
 use crate::exec::{Ctx, Fault, Reply};
@@ -226,6 +227,7 @@ record! {
 impl Run for RefreshGrains {
     fn run(self, ctx: &Ctx) -> Reply {
         // Whoever asks is told True even where nobody heard, as Salt has it.
+        grains::forget(ctx.host, ctx.opts);
         told(ctx, "grains_refresh", Map::new());
         if self.refresh_pillar {
             told(ctx, "pillar_refresh", Map::from_iter([("clean_cache", self.clean_pillar_cache)]));

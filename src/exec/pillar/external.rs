@@ -3,6 +3,7 @@
 //! One is a file with a [`Source`] and one line in [`SOURCES`].
 
 mod cmd;
+mod extra_minion_data;
 mod file_tree;
 mod nodegroups;
 mod stack;
@@ -13,7 +14,8 @@ use crate::wire::value::{Map, Value};
 use std::path::PathBuf;
 
 /// Every external pillar, sorted by name.
-const SOURCES: &[Source] = &[cmd::JSON, cmd::YAML, file_tree::SOURCE, nodegroups::SOURCE, stack::SOURCE];
+const SOURCES: &[Source] =
+    &[cmd::JSON, cmd::YAML, extra_minion_data::SOURCE, file_tree::SOURCE, nodegroups::SOURCE, stack::SOURCE];
 
 /// An external pillar.
 pub struct Source {
@@ -34,19 +36,25 @@ pub struct Wanted<'w> {
     pub asked: &'w Asked,
 }
 
-/// Puts the data of all that are configured on top of a pillar.
+/// Puts the data of all that are configured on top of a pillar, and of the one that is asked for.
 pub(super) fn add(ctx: &Ctx, asked: &Asked, merge: Merge, mut pillar: Map, errors: &mut Vec<String>) -> Map {
-    let Some(configured) = ctx.opts.at("ext_pillar").filter(|configured| !configured.is_null()) else {
-        return pillar;
+    let mut runs = match ctx.opts.at("ext_pillar") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::List(runs)) => runs.clone(),
+        Some(_) => {
+            errors.push(MALFORMED.to_owned());
+            return pillar;
+        }
     };
-    let Value::List(runs) = configured else {
-        errors.push(MALFORMED.to_owned());
-        return pillar;
-    };
+    match not_on_demand(ctx, &asked.ext) {
+        Some(refused) => errors.push(refused),
+        None if asked.ext.is_empty() => {}
+        None => runs.push(asked.ext.clone().into()),
+    }
     if !runs.is_empty() {
         pillar = merge.merge(pillar, asked.over.clone());
     }
-    for run in runs {
+    for run in &runs {
         let Value::Map(run) = run else {
             errors.push(MALFORMED.to_owned());
             continue;
@@ -64,6 +72,22 @@ pub(super) fn add(ctx: &Ctx, asked: &Asked, merge: Merge, mut pillar: Map, error
         }
     }
     pillar
+}
+
+/// Why an external pillar that a minion asks for is not asked: it is none that `on_demand_ext_pillar` names. It may be a
+/// command that runs on the master.
+fn not_on_demand(ctx: &Ctx, ext: &Map) -> Option<String> {
+    let allowed = ctx.opts.at("on_demand_ext_pillar").and_then(Value::as_list).unwrap_or_default();
+    let (allowed, wanted): (Vec<String>, Vec<String>) =
+        (allowed.iter().map(Value::to_text).collect(), ext.keys().map(Value::to_text).collect());
+    let refused: Vec<&str> = wanted.iter().filter(|name| !allowed.contains(name)).map(String::as_str).collect();
+    (!refused.is_empty()).then(|| {
+        format!(
+            "ext_pillar {} cannot be asked for: on_demand_ext_pillar allows {}",
+            refused.join(", "),
+            allowed.join(", ")
+        )
+    })
 }
 
 const MALFORMED: &str = "The \"ext_pillar\" option is malformed: it wants a list of maps";

@@ -147,6 +147,45 @@ fn what_is_encrypted_is_decrypted_or_told() {
 }
 
 #[test]
+fn only_the_renderers_that_may_decrypt_do() {
+    let files = [("base/top.sls", "base: {'*': [a]}"), ("base/a.sls", "a: x")];
+    let told = |options: &str| compiled(&files, options).at(ERRORS).map(Value::to_text).unwrap_or_default();
+    let other = told("{decrypt_pillar: [a], decrypt_pillar_default: rot13}");
+    assert!(other.contains("Failed to decrypt a: 'rot13' is no renderer that decrypts"), "{other}");
+    for one in [
+        "{decrypt_pillar: [a], decrypt_pillar_renderers: []}",
+        "{decrypt_pillar: [{a: gpg}], decrypt_pillar_renderers: [x]}",
+    ] {
+        assert!(told(one).contains("Failed to decrypt a: 'gpg' is not among decrypt_pillar_renderers"), "{one}");
+    }
+    assert_eq!(told("{decrypt_pillar: [not:there], decrypt_pillar_default: rot13}"), "");
+    let world = World { opts: options_of("{decrypt_pillar_renderers: []}"), ..World::new() };
+    assert!(decrypted(&world.ctx(&NoMaster), Map::new().into(), &"gpg".into()).is_err());
+}
+
+#[test]
+fn a_minion_asks_for_no_other_external_pillar_than_it_may() {
+    let ext = |options: &str| {
+        let asked = Asked { ext: options_of("{nodegroups: groups}"), ..Asked::default() };
+        pillar(&[], options, &asked)
+    };
+    let refused = ext("{}").at(ERRORS).unwrap().to_text();
+    assert!(refused.contains("ext_pillar nodegroups cannot be asked for"), "{refused}");
+    assert_eq!(ext("{on_demand_ext_pillar: [stack, nodegroups]}"), value("{groups: []}"));
+}
+
+#[test]
+fn external_pillars_are_told_what_the_minion_is_to_tell() {
+    let told = |minion: &str, options: &str| pillar(&[], options, &Asked::of(&options_of(minion)));
+    let minion = "{pass_to_ext_pillars: ['site:city', none, role], site: {city: x, code: 7}, role: web, other: 1}";
+    let all = "{ext_pillar: [{extra_minion_data_in_pillar: '*'}]}";
+    assert_eq!(told(minion, all), value("{site: {city: x}, role: web}"));
+    assert_eq!(told("{role: web}", all), value("{}"));
+    let some = "{ext_pillar: [{extra_minion_data_in_pillar: {include: ['site:city', 'no:such']}}]}";
+    assert_eq!(told(minion, some), value("{site: {city: x}}"));
+}
+
+#[test]
 fn what_hangs_on_more_than_files_is_for_once() {
     let lasts = |sls: &str| {
         let files = [("base/top.sls", "base: {'*': [a]}"), ("base/a.sls", sls)];

@@ -110,7 +110,7 @@ record! {
 impl Run for ShowPillarCache {
     fn run(self, ctx: &Ctx) -> Reply {
         let text = |name: &str| self.kwargs.0.at(name).filter(|value| value.truthy()).map(Value::to_text);
-        let asked = Asked { saltenv: text("saltenv"), pillarenv: text("pillarenv"), over: Map::new() };
+        let asked = Asked { saltenv: text("saltenv"), pillarenv: text("pillarenv"), ..Asked::default() };
         let mut pillars = Map::new();
         for (id, grains) in with_grains(ctx)? {
             if crate::exec::target::fnmatch::fnmatch(&id, &self.minion) {

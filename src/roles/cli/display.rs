@@ -2,11 +2,28 @@
 //! function, asks for.
 
 use super::options::Output;
-use crate::exec::outputters::{self, Colors, Style};
+use crate::exec::outputters::{self, Colors, Style, Theme};
+use crate::exec::renderers::yaml;
 use crate::wire::value::{Map, Value};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+
+/// The colours, with those of the file that `color_theme` names. One that cannot be read is no obstacle.
+fn colors_of(config: &Map) -> Colors {
+    let Some(path) = config.str_at("color_theme").filter(|path| !path.is_empty()) else {
+        return Colors::On;
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let data = text.and_then(|text| yaml::load(&text).map_err(|error| error.to_string()));
+    match data.and_then(|data| Theme::read(&data)) {
+        Ok(theme) => Colors::Themed(theme),
+        Err(why) => {
+            log::warn!("color_theme: {path}: {why}");
+            Colors::On
+        }
+    }
+}
 
 /// The display of one command.
 #[derive(Debug)]
@@ -52,16 +69,16 @@ impl Display {
         let is_terminal = matches!(to, To::Stdout) && io::stdout().is_terminal();
         let is_unwanted = config.at("color").is_some_and(|value| *value != Value::Null && !value.truthy());
         let colors = match () {
-            () if output.force_color => Colors::On,
+            () if output.force_color => colors_of(config),
             () if output.no_color || is_unwanted || !is_terminal => Colors::Off,
-            () => Colors::On,
+            () => colors_of(config),
         };
         Ok(Display { opts: with_options(config, output), colors, to })
     }
 
     /// A display that keeps what it is shown; see [`Display::into_text`].
     pub fn in_memory(output: &Output, config: &Map) -> Display {
-        let colors = if output.force_color { Colors::On } else { Colors::Off };
+        let colors = if output.force_color { colors_of(config) } else { Colors::Off };
         Display { opts: with_options(config, output), colors, to: To::Memory(Vec::new()) }
     }
 
@@ -169,6 +186,23 @@ mod tests {
         let colored = Output { force_color: true, ..Output::default() };
         assert_eq!(shown(&colored, &ping, None), "\u{1b}[0;36mweb1\u{1b}[0;0m:\n    \u{1b}[0;1;33mTrue\u{1b}[0;0m\n");
         assert_eq!(shown(&Output::default(), &Value::List(vec![]), None), "");
+    }
+
+    #[test]
+    fn colours_are_those_of_the_theme_and_a_broken_theme_is_no_obstacle() {
+        let path = std::env::temp_dir().join(format!("halite-theme-{}", std::process::id()));
+        let colored = Output { force_color: true, ..Output::default() };
+        let themed = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            let config = Map::from_iter([("color_theme", path.to_string_lossy().into_owned())]);
+            let mut display = Display::in_memory(&colored, &config);
+            display.show(&Value::from(Map::from_iter([("web1", true)])), None, 0).unwrap();
+            display.into_text()
+        };
+        let shown = themed("CYAN: 38;5;45\n");
+        assert_eq!(shown, "\u{1b}[38;5;45mweb1\u{1b}[0;0m:\n    \u{1b}[0;1;33mTrue\u{1b}[0;0m\n");
+        assert!(themed("[").contains("\u{1b}[0;36mweb1"));
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

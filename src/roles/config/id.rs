@@ -1,10 +1,15 @@
-//! The minion id: what the configuration says, what was kept, else a name of the host.
+//! The minion id: what the configuration says, what was kept, what a function answers, else a name of the host.
 
+use crate::exec::host::Machine;
+use crate::exec::{Call, Ctx, NoMaster, grains};
 use crate::keys::store::valid_id;
+use crate::wire::record::Arguments;
+use crate::wire::value::{Map, Value};
 use std::fs;
 use std::net::{IpAddr, UdpSocket};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 
 /// Where names of this host are found. Read once; the choice among them is a function, so that it can be tested.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +69,41 @@ impl Names {
         let mut own = lines.filter(|words| words.len() > 1 && words[1..].contains(&self.hostname.as_str()));
         let full = own.find_map(|words| words[1..].iter().copied().find(|name| name.contains('.')));
         full.unwrap_or(&self.hostname).to_owned()
+    }
+}
+
+/// What the function of `id_function` answers; nothing where there is none. It is named alone, or with its keyword
+/// arguments. What goes wrong is a sentence for behind the option's name.
+pub fn called(opts: &Map) -> Result<Option<String>, String> {
+    let (fun, keywords) = match opts.at("id_function") {
+        Some(Value::Str(fun)) if !fun.is_empty() => (fun.to_string(), Map::new()),
+        Some(Value::Map(map)) if !map.is_empty() => {
+            let (fun, arguments) = map.first().unwrap_or((&Value::Null, &Value::Null));
+            match arguments {
+                Value::Null => (fun.to_text(), Map::new()),
+                Value::Map(keywords) => (fun.to_text(), keywords.clone()),
+                _ => return Err(format!("wants keyword arguments for {}, as a map", fun.to_text())),
+            }
+        }
+        None | Some(Value::Null | Value::Str(_) | Value::Map(_)) => return Ok(None),
+        Some(_) => return Err("wants the name of a function, or a map of it to its arguments".to_owned()),
+    };
+    let (grains, pillar, call) = (grains::collect(&Machine, opts), Map::new(), Call::default());
+    let ctx = Ctx {
+        host: &Machine,
+        master: &NoMaster,
+        grains: &grains,
+        pillar: &pillar,
+        opts,
+        call: &call,
+        cancelled: &AtomicBool::new(false),
+        scratch: Default::default(),
+        audience: Default::default(),
+    };
+    let answer = ctx.run(&fun, Arguments { positional: Vec::new(), keywords });
+    match answer.map_err(|fault| format!("cannot be asked: {}", fault.shown(&fun).0.to_text()))? {
+        Value::Str(id) if !id.is_empty() => Ok(Some(id.into())),
+        other => Err(format!("names {fun}, which answered a {} and no name", other.type_name())),
     }
 }
 

@@ -151,6 +151,13 @@ fn what_does_not_fit_names_its_place_and_its_option() {
     );
     assert!(refusal(Role::Master, "ret_port: 0\n").contains("'ret_port' wants a port"));
     assert!(refusal(Role::Master, "timeout: -1\n").contains("'timeout' wants seconds"));
+    assert!(
+        from_text(Role::Minion, "master: ['::1', 10.0.0.1]\nmaster_uri_format: ip_only\n").unwrap().minion().is_ok()
+    );
+    for place in ["salt", "10.0.0.1:4506", "'[::1]'"] {
+        let refused = refusal(Role::Minion, &format!("master: {place}\nmaster_uri_format: ip_only\n"));
+        assert!(refused.contains("'master' wants addresses without a port"), "{place}: {refused}");
+    }
     assert!(refusal(Role::Minion, "master: []\n").contains("'master' wants a name"));
     assert!(refusal(Role::Master, "publisher_acl: yes\n").contains("'publisher_acl' wants a map"));
     let secret = refusal(Role::Minion, "proxy_password: [hunter2]\n");
@@ -200,6 +207,14 @@ fn the_id_is_set_kept_or_guessed() {
     assert_eq!(resolve(Role::Minion, "minion_id_remove_domain: example.COM\n", KeepId::No), ok("Web1"));
     assert_eq!(resolve(Role::Minion, "id: x\nappend_domain: y.z\n", KeepId::No), ok("x.y.z"));
     assert_eq!(resolve(Role::Master, "", KeepId::No), ok("Web1.Example.com_master"));
+    let by_function = "append_domain: lan\nid_function: {test.echo: {text: Web9}}\n";
+    assert_eq!(resolve(Role::Minion, by_function, KeepId::No), ok("Web9.lan"));
+    assert_eq!(resolve(Role::Minion, &format!("{by_function}minion_id_lowercase: true\n"), KeepId::No), ok("web9.lan"));
+    assert_eq!(resolve(Role::Minion, &format!("{by_function}id: own\n"), KeepId::No), ok("own.lan"));
+    let number = resolve(Role::Minion, "id_function: test.ping\n", KeepId::No).unwrap_err();
+    assert!(number.contains("line 2, column 1: the option 'id_function' names test.ping"), "{number}");
+    let unknown = resolve(Role::Minion, "id_function: no.such\n", KeepId::No).unwrap_err();
+    assert!(unknown.contains("'no.such' is not available"), "{unknown}");
     assert!(resolve(Role::Minion, "id: ../x\n", KeepId::No).unwrap_err().contains("line 2, column 1"));
     assert_eq!(resolve(Role::Minion, "minion_id_remove_domain: true\n", KeepId::Yes), ok("Web1"));
     assert_eq!(resolve(Role::Minion, "", KeepId::No), ok("Web1"));

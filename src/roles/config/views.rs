@@ -2,6 +2,7 @@
 
 use super::{Config, ConfigError};
 use crate::wire::value::{Map, Value};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -252,6 +253,10 @@ fn masters(config: &Config) -> Result<Vec<String>, ConfigError> {
         }
         _ => return Err(wrong()),
     };
+    let only_addresses = config.text("master_uri_format") == "ip_only";
+    if only_addresses && names.iter().any(|name| name.parse::<IpAddr>().is_err()) {
+        return Err(config.fault("master", "wants addresses without a port: master_uri_format is ip_only"));
+    }
     let all_named = !names.is_empty() && names.iter().all(|name| !name.is_empty());
     if all_named { Ok(names) } else { Err(wrong()) }
 }

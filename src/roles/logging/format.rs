@@ -1,5 +1,6 @@
 //! The form of a line, as `log_fmt_console` and `log_fmt_logfile` write it: Python's `%(name)s`.
 
+use crate::wire::value::Map;
 use jiff::ZonedDateTime;
 use jiff::fmt::strtime::BrokenDownTime;
 use log::{Level, Record};
@@ -11,6 +12,9 @@ use std::io::{self, Write};
 pub struct Format {
     pieces: Vec<Piece>,
     date: String,
+    /// What stands for the job and for the minion whose log this is.
+    job: String,
+    minion: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +45,8 @@ enum Field {
     Message,
     Process,
     Thread,
+    Job,
+    Minion,
     /// Names that mean something in Python alone.
     Empty,
 }
@@ -67,8 +73,8 @@ const FIELDS: &[(&str, Field)] = &[
     ("thread", Field::Empty),
     ("funcName", Field::Empty),
     ("relativeCreated", Field::Empty),
-    ("jid", Field::Empty),
-    ("minion_id", Field::Empty),
+    ("jid", Field::Job),
+    ("minion_id", Field::Minion),
 ];
 
 impl Format {
@@ -95,7 +101,7 @@ impl Format {
         }
         pieces.push(Piece::Text(rest.to_owned()));
         pieces.retain(|piece| *piece != Piece::Text(String::new()));
-        let format = Format { pieces, date: date.to_owned() };
+        let format = Format { pieces, date: date.to_owned(), job: String::new(), minion: String::new() };
         let time = BrokenDownTime::from(&ZonedDateTime::now()).to_string(date);
         time.map_err(|error| format!("goes with a date '{date}' that cannot be used: {error}"))?;
         Ok(format)
@@ -106,7 +112,18 @@ impl Format {
         let level = Piece::Field { what: Field::Level, pad: Pad::Right, width: 8, precision: None };
         let message = Piece::Field { what: Field::Message, pad: Pad::Left, width: 0, precision: None };
         let pieces = vec![Piece::Text("[".to_owned()), level, Piece::Text("] ".to_owned()), message];
-        Format { pieces, date: "%H:%M:%S".to_owned() }
+        Format { pieces, date: "%H:%M:%S".to_owned(), job: String::new(), minion: String::new() }
+    }
+
+    /// The form of the lines of a job: `log_fmt_jid` and `log_fmt_minion_id` say how its number and its minion are shown.
+    pub fn of_job(self, jid: &str, opts: &Map) -> Format {
+        let shown = |option: &str, default: &str, field: &str, value: &str| {
+            opts.str_at(option).unwrap_or(default).replace(&format!("%({field})s"), value)
+        };
+        let id = opts.str_at("id").unwrap_or_default();
+        let job = shown("log_fmt_jid", "[JID: %(jid)s]", "jid", jid);
+        let minion = shown("log_fmt_minion_id", "[%(minion_id)s]", "minion_id", id);
+        Format { job, minion, ..self }
     }
 
     /// Writes the line of a record, with its end.
@@ -153,6 +170,8 @@ impl Format {
             Field::Message => readable(&record.args().to_string()).into(),
             Field::Process => std::process::id().to_string().into(),
             Field::Thread => std::thread::current().name().unwrap_or("MainThread").to_owned().into(),
+            Field::Job => self.job.clone().into(),
+            Field::Minion => self.minion.clone().into(),
             Field::Empty => "".into(),
         }
     }
@@ -270,6 +289,16 @@ mod tests {
             assert_eq!(line(format, "gone"), expected, "{format}");
         }
         assert_eq!(Format::parse("[%(levelname)-8s] %(message)s", "%H:%M:%S"), Ok(Format::of_console()));
+    }
+
+    #[test]
+    fn the_lines_of_a_job_name_it_and_those_of_a_daemon_do_not() {
+        let form = Format::parse("%(minion_id)s%(jid)s %(message)s", "%H").unwrap();
+        let shown =
+            |form: &Format| form.line(&Record::builder().args(format_args!("x")).build(), &ZonedDateTime::now());
+        assert_eq!(shown(&form), " x\n");
+        let opts = Map::from_iter([("id", "web1"), ("log_fmt_jid", "<%(jid)s>")]);
+        assert_eq!(shown(&form.of_job("2026", &opts)), "[web1]<2026> x\n");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::Master;
 use super::jobs::Id;
 use super::pool::{self, Busy};
 use super::seats::{NewSeat, Poke};
+use super::stats;
 use super::trust::Decision;
 use crate::keys::store::valid_id;
 use crate::wire::cbor::Bytes;
@@ -75,7 +76,8 @@ impl Master {
 
     /// Answers M3: with a session, or after a while with the reason to wait.
     pub(super) async fn admit(self: Rc<Self>, peer: Peer, m3: Vec<u8>) -> Option<Vec<u8>> {
-        let half_open = self.strangers.borrow_mut().take(peer.pipe, Instant::now());
+        let came = Instant::now();
+        let half_open = self.strangers.borrow_mut().take(peer.pipe, came);
         let Some(half_open) = half_open else {
             return Some(Notice::NoSession.encode());
         };
@@ -95,6 +97,7 @@ impl Master {
             Timer::after(DECISION_TIME).await;
             return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Pending }));
         }
+        self.stats.note(stats::AUTH, came);
         let (mut decision, deadline) = (self.decide_on(&claimed), Instant::now() + DECISION_TIME);
         while decision == Decision::Waits {
             let decided = self.waiting.on(&claimed.claim.id);
@@ -111,7 +114,7 @@ impl Master {
         match decision {
             Decision::Accepted => self.seat(peer, claimed).await,
             _ => {
-                self.fire_auth("reject", &claimed.claim.id, claimed.key, false);
+                self.fire_auth("reject", &claimed.claim.id, claimed.key, &claimed.claim.autosign);
                 Timer::after(Duration::from_secs(1)).await;
                 Some(claimed.wait(Wait { seconds: 30, reason: Reason::Rejected }))
             }
@@ -126,12 +129,12 @@ impl Master {
         let id = Id::from(claimed.claim.id.as_str());
         if self.first_instance_lives(&id, claimed.claim.instance).await {
             log::warn!("two minions have the key of '{id}': the second one waits");
-            self.fire_auth("duplicate", &id, claimed.key, false);
+            self.fire_auth("duplicate", &id, claimed.key, &claimed.claim.autosign);
             return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Duplicate }));
         }
         if self.is_full(&id) {
             log::warn!("'{id}' waits: as many minions are connected as max_minions allows");
-            self.fire_auth("full", &id, claimed.key, false);
+            self.fire_auth("full", &id, claimed.key, &claimed.claim.autosign);
             return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Full }));
         }
         // The admin may have changed their mind meanwhile.
@@ -166,7 +169,7 @@ impl Master {
         if !self.is_open(peer.pipe) {
             self.pipe_closed(peer.pipe);
         }
-        self.fire_auth("accept", &id, key, true);
+        self.fire_auth("accept", &id, key, &claim.autosign);
         Some(m4)
     }
 

@@ -5,18 +5,25 @@
 
 use super::Master;
 use super::seats::{PROBE_PATIENCE, Poke, STAND_AGAIN};
+use super::stats;
+use crate::keys::Standing;
 use crate::wire::cbor;
 use crate::wire::frame::{FRAME_LIMIT, HANDSHAKE_LIMIT, Notice, VERSION, kind};
 use crate::wire::link::{Local, Peer, PipeId, Service};
-use crate::wire::message::{Answer, Ask, Event, News, Stand, Work};
+use crate::wire::message::{Answer, Ask, Event, News, Remains, Stand, Work};
 use crate::wire::patience::until;
 use crate::wire::session::SessionId;
 use crate::wire::value::{Map, Value};
+use async_io::Timer;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A standing request is answered after about this long when there is nothing to do.
 const STAND_TIME: Duration = Duration::from_secs(30);
+/// How long a minion has to hear that its key is about to be deleted.
+const REVOKE_AFTER: Duration = Duration::from_millis(200);
+/// How long its key is kept for jobs that it works on.
+const REVOKE_PATIENCE: Duration = Duration::from_secs(10);
 /// The longest answer: what does not fit goes with the next one.
 const ANSWER_LIMIT: usize = FRAME_LIMIT - 4096;
 
@@ -69,6 +76,7 @@ impl Master {
             self.pipe_closed(from.pipe);
             return None;
         }
+        let (kind, came) = (ask.as_ref().ok().and_then(stats::kind_of), Instant::now());
         let answer = match ask {
             Ok(Ask::Stand(stand)) => Answer::Work(Box::new(self.stand(sid, stand).await?)),
             Ok(Ask::Return(ret)) => self.take_return(sid, *ret).await?,
@@ -76,12 +84,18 @@ impl Master {
             Ok(Ask::ReturnInPieces { digest }) => self.take_return_in_pieces(sid, digest.0).await?,
             Ok(Ask::Fire { first, events }) => self.take_events(sid, first, events),
             Ok(Ask::Grains(grains)) => self.take_grains(sid, grains),
-            Ok(Ask::File(ask)) => return self.serve_file(sid, number, ask).await,
+            Ok(Ask::File(ask)) => {
+                let answered = self.clone().serve_file(sid, number, ask).await;
+                kind.inspect(|kind| self.stats.note(kind, came));
+                return answered;
+            }
             Ok(Ask::Pillar(ask)) => self.serve_pillar(sid, *ask).await?,
             Ok(Ask::PillarPart { digest, offset }) => self.serve_pillar_part(sid, digest.0, offset),
             Ok(Ask::Peer(ask)) => self.serve_peer(sid, ask).await?,
+            Ok(Ask::Revoke { remains }) => self.take_revocation(sid, remains),
             Err(malformed) => Answer::Refused(malformed.to_string()),
         };
+        kind.inspect(|kind| self.stats.note(kind, came));
         // A session that ended meanwhile gets no answer.
         let seats = self.seats.borrow();
         Some(seats.at(sid)?.session.reply(number, &cbor::encode(&answer)))
@@ -189,10 +203,46 @@ impl Master {
             known.grains = grains.clone();
             changed
         };
-        if changed {
+        if changed && self.keeps_minion_data() {
             self.database.save_grains(id.to_string(), grains);
         }
-        self.fire(format!("minion/refresh/{id}"), refreshed);
+        if self.settings.opts.at("minion_data_cache_events").is_none_or(Value::truthy) {
+            self.fire(format!("minion/refresh/{id}"), refreshed);
+        }
+        Answer::Done
+    }
+
+    /// Whether grains are written down. In memory they are for as long as the master runs: targets are by them.
+    pub(super) fn keeps_minion_data(&self) -> bool {
+        self.settings.opts.at("minion_data_cache").is_none_or(Value::truthy)
+    }
+
+    /// A minion takes its own key back, where the configuration lets it.
+    fn take_revocation(self: &Rc<Self>, sid: SessionId, remains: Remains) -> Answer {
+        let Some(id) = self.seats.borrow().at(sid).map(|seat| seat.id.clone()) else {
+            return Answer::Refused("no session".to_owned());
+        };
+        if self.settings.opts.at("allow_minion_key_revoke").is_some_and(|allowed| !allowed.truthy()) {
+            log::warn!("'{id}' may not take its key back: allow_minion_key_revoke is off");
+            return Answer::Refused("this master's allow_minion_key_revoke is off".to_owned());
+        }
+        // With the key its session goes: this answer leaves first, and so does that of the job that has asked.
+        let master = self.clone();
+        let later = async move {
+            let deadline = Instant::now() + REVOKE_PATIENCE;
+            loop {
+                Timer::after(REVOKE_AFTER).await;
+                if !master.jobs.borrow().is_at_work(&id) || Instant::now() >= deadline {
+                    break;
+                }
+            }
+            if let Err(error) = master.store.delete(&id, Standing::Accepted) {
+                return log::error!("the key of '{id}', which takes it back, cannot be deleted: {error}");
+            }
+            log::info!("'{id}' has taken its key back");
+            master.keys_changed(&[("delete".to_owned(), id.to_string())], remains);
+        };
+        self.executor.spawn(later).detach();
         Answer::Done
     }
 }

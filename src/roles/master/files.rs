@@ -66,10 +66,18 @@ impl FileDesk {
         let most = opts.at("file_recv_max_size").and_then(Value::as_int).unwrap_or(100).max(0) as u64;
         let interval = opts.at("roots_update_interval").and_then(Value::as_float).unwrap_or(60.0).clamp(1.0, 1e6);
         let server = FileServer::new(opts, Freshness::Kept).map_err(|fault| fault.to_string())?;
-        for backend in crate::exec::fileserver::backends(opts) {
-            if !matches!(backend.as_str(), "roots" | "file_roots") {
-                log::warn!("fileserver_backend: this version has no '{backend}', it gives no files");
-            }
+        let backends = crate::exec::fileserver::backends(opts);
+        let missing: Vec<&str> = backends.iter().map(String::as_str).filter(|name| !is_backend(name)).collect();
+        for backend in &missing {
+            log::warn!("fileserver_backend: this version has no '{backend}', it gives no files");
+        }
+        let is_checked = opts.at("fileserver_verify_config").is_none_or(Value::truthy);
+        if is_checked && !missing.is_empty() && missing.len() == backends.len() {
+            return Err(format!(
+                "fileserver_backend: none of {} is in this version, so there would be no files \
+                 (fileserver_verify_config: False starts without any)",
+                missing.join(", ")
+            ));
         }
         Ok(FileDesk {
             desk: Arc::new(Desk {
@@ -83,6 +91,10 @@ impl FileDesk {
             watch: on("fileserver_events").then(|| Duration::from_secs_f64(interval)),
         })
     }
+}
+
+fn is_backend(name: &str) -> bool {
+    matches!(name, "roots" | "file_roots")
 }
 
 impl Master {

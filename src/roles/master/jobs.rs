@@ -309,6 +309,11 @@ impl Jobs {
         self.lose_all(id, now)
     }
 
+    /// Whether a minion has a job that is not at its end.
+    pub fn is_at_work(&self, id: &Id) -> bool {
+        self.by_minion.get(id).is_some_and(|jids| !jids.is_empty())
+    }
+
     /// The connection of a minion is gone, or nothing was heard of it since then.
     pub fn away(&mut self, id: &Id, since: Instant) {
         for jid in self.by_minion.get(id).into_iter().flatten() {

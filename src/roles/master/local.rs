@@ -4,6 +4,7 @@ use super::Master;
 use super::acl::Verb;
 use super::database::{Closes, Over};
 use super::publish::full_return;
+use super::stats;
 use crate::exec::jid::Jid;
 use crate::wire::cbor;
 use crate::wire::link::{Local, Peer, PipeId, Service};
@@ -110,7 +111,9 @@ impl Master {
             LocalAsk::Publish(ask) => {
                 let user = caller.job_user(&ask);
                 let wait = Duration::from_millis(ask.wait_ms.into()).min(WAIT_TIME);
+                let came = Instant::now();
                 let mut answer = self.publish(&user, *ask).await;
+                self.stats.note(stats::PUBLISH, came);
                 if let LocalAnswer::Published { jid, steps, .. } = &mut answer
                     && !wait.is_zero()
                     && let Some(first) = self.steps(jid, 0, wait).await

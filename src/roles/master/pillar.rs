@@ -142,7 +142,7 @@ impl Master {
 
     /// The pillar of a minion: one that is kept, where it is still the right one.
     async fn pillar_of(self: &Rc<Self>, id: &Id, ask: PillarAsk) -> Arc<Encoded> {
-        let key = hash(&[&cbor::encode(&(&ask.grains, &ask.saltenv, &ask.pillarenv, &ask.over))]);
+        let key = hash(&[&cbor::encode(&(&ask.grains, &ask.saltenv, &ask.pillarenv, &ask.over, &ask.ext, &ask.told))]);
         let lasting = ask.lasting;
         let turn = self.minions.borrow_mut().entry(id.clone()).or_default().pillars.turn.clone();
         let _turn = turn.lock().await;
@@ -215,7 +215,8 @@ impl Opened {
 
 /// Compiles a pillar; blocks. What goes wrong is told in the pillar, so that no state runs with it.
 fn compiled(opts: &Map, id: &str, ask: &PillarAsk) -> (Arc<Encoded>, Lasts) {
-    let asked = Asked { saltenv: ask.saltenv.clone(), pillarenv: ask.pillarenv.clone(), over: ask.over.clone() };
+    let PillarAsk { saltenv, pillarenv, over, ext, told, .. } = ask.clone();
+    let asked = Asked { saltenv, pillarenv, over, ext, told };
     let compile = || pillar::compile_for(&Machine, opts, id, &ask.grains, &asked);
     let compiled = catch_unwind(AssertUnwindSafe(compile))
         .unwrap_or_else(|_| Err(Fault::Internal("a fault in Halite itself, please report it".to_owned())));

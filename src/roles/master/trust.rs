@@ -140,22 +140,22 @@ impl Master {
                 Listed::Nothing if rules.auto_accept == Automatic::Yes => self.accept_new(id, key),
                 Listed::Nothing => {
                     if self.rate.allows(Instant::now()) {
-                        self.fire_auth("pend", id, key, true);
+                        self.fire_auth("pend", id, key, grains);
                     }
                     Ok(Decision::Waits)
                 }
             },
-            Known::Taken(_) => self.deny(id, key),
+            Known::Taken(_) => self.deny(id, key, grains),
             Known::Is(Standing::Denied) | Known::Unknown => match listed() {
                 Listed::Reject => {
                     self.store.put_pending(id, &key)?;
                     self.store.reject(id, Standing::Pending)?;
-                    self.fire_auth("reject", id, key, false);
+                    self.fire_auth("reject", id, key, grains);
                     Ok(Decision::Rejected)
                 }
                 Listed::Sign => self.accept_new(id, key),
                 Listed::Nothing if rules.auto_accept == Automatic::Yes => self.accept_new(id, key),
-                Listed::Nothing => self.pend(id, key),
+                Listed::Nothing => self.pend(id, key, grains),
             },
         }
     }
@@ -168,19 +168,19 @@ impl Master {
         Ok(Decision::Accepted)
     }
 
-    fn pend(&self, id: &str, key: PublicKey) -> Result<Decision, StoreError> {
+    fn pend(&self, id: &str, key: PublicKey, grains: &Map) -> Result<Decision, StoreError> {
         if self.gone.until(id, key, Instant::now()).is_some() {
             return Ok(Decision::Waits);
         }
         match self.store.put_pending(id, &key)? {
             Pended::Written => {
                 log::info!("a new key waits for a decision: '{id}'");
-                self.fire_auth("pend", id, key, true);
+                self.fire_auth("pend", id, key, grains);
             }
-            Pended::Waiting => return self.deny(id, key),
+            Pended::Waiting => return self.deny(id, key, grains),
             Pended::Full if self.rate.allows(Instant::now()) => {
                 log::warn!("as many keys wait as may ({}): that of '{id}' is not kept", self.settings.pending_max);
-                self.fire_auth("full", id, key, false);
+                self.fire_auth("full", id, key, grains);
             }
             Pended::Full => {}
         }
@@ -188,7 +188,7 @@ impl Master {
     }
 
     /// The id belongs to another key: the admin is told, the peer is not.
-    fn deny(&self, id: &str, key: PublicKey) -> Result<Decision, StoreError> {
+    fn deny(&self, id: &str, key: PublicKey, grains: &Map) -> Result<Decision, StoreError> {
         // Whoever can connect can cause this, with a new key each time.
         if !self.rate.allows(Instant::now()) {
             return Ok(Decision::Waits);
@@ -197,20 +197,25 @@ impl Master {
             self.store.deny(id, &key)?;
         }
         log::warn!("the id '{id}' came with another key than the known one: denied");
-        self.fire_auth("denied", id, key, false);
+        self.fire_auth("denied", id, key, grains);
         Ok(Decision::Waits)
     }
 
-    pub fn fire_auth(&self, act: &str, id: &str, key: PublicKey, result: bool) {
-        if self.settings.opts.at("auth_events").is_some_and(|wanted| !wanted.truthy()) {
+    /// Tells of a handshake, with the grains that came with the key where the configuration wants to see them.
+    pub fn fire_auth(&self, act: &str, id: &str, key: PublicKey, grains: &Map) {
+        let opts = &self.settings.opts;
+        if opts.at("auth_events").is_some_and(|wanted| !wanted.truthy()) {
             return;
         }
-        let data = Map::from_iter([
+        let mut data = Map::from_iter([
             ("act", Value::from(act)),
             ("id", Value::from(id)),
             ("pub", Value::from(key.to_pem())),
-            ("result", Value::from(result)),
+            ("result", Value::from(matches!(act, "accept" | "pend"))),
         ]);
+        if !grains.is_empty() && shows_grains(opts, act) {
+            data.insert("autosign_grains", grains.clone());
+        }
         self.fire("salt/auth", data);
     }
 
@@ -298,10 +303,26 @@ impl Master {
     }
 }
 
+/// Whether the events of such handshakes show the grains of `autosign_grains`.
+fn shows_grains(opts: &Map, act: &str) -> bool {
+    let acts = opts.at("auth_events_autosign_grains").and_then(Value::as_list).unwrap_or_default();
+    let pend = act == "pend" && opts.at("auth_events_pend_autosign_grains").is_some_and(Value::truthy);
+    pend || acts.iter().any(|wanted| wanted.as_str() == Some(act))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::keys::Identity;
+
+    #[test]
+    fn grains_are_shown_in_the_events_that_the_configuration_names() {
+        let acts = Map::from_iter([("auth_events_autosign_grains", Value::list(["accept", "reject"]))]);
+        assert!(shows_grains(&acts, "accept") && !shows_grains(&acts, "pend"));
+        let pend = Map::from_iter([("auth_events_pend_autosign_grains", true)]);
+        assert!(shows_grains(&pend, "pend") && !shows_grains(&pend, "accept"));
+        assert!(!shows_grains(&Map::new(), "pend"));
+    }
 
     #[test]
     fn a_deleted_key_is_passed_over_for_some_seconds_and_another_key_is_not() {

@@ -15,12 +15,13 @@ use crate::wire::message::{Answer, Ask};
 use crate::wire::patience::within;
 use crate::wire::seal::{self, random};
 use crate::wire::session::Session;
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use smol::channel::{Receiver, Sender, bounded, unbounded};
 use smol::future::FutureExt;
 use smol::lock::Semaphore;
 use std::cell::{Cell, RefCell};
+use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -304,7 +305,7 @@ impl Channel {
         let mut wait = Pause::new(self.settings.acceptance_wait, self.settings.acceptance_wait_max);
         loop {
             let patience = self.settings.auth_timeout.max(Duration::from_secs(1));
-            let trust = match self.trust() {
+            let trust = match trust_of(&self.settings) {
                 Ok(trust) => trust,
                 Err(error) => {
                     self.say(log::Level::Error, format!("no master can be trusted: {error}"));
@@ -389,16 +390,6 @@ impl Channel {
         let pairs =
             names.iter().filter_map(|name| Some((name.to_text(), self.settings.grains.at(name.as_str()?)?.clone())));
         Map::from_iter(pairs)
-    }
-
-    /// A key that is there and cannot be read is no key that is not there: nobody is trusted until it is mended.
-    fn trust(&self) -> Result<Trust, KeyError> {
-        let key = |name: &str| match PublicKey::load(&self.settings.pki_dir.join(name)) {
-            Ok(key) => Ok(Some(key)),
-            Err(KeyError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        };
-        Ok(Trust { pin: key(PIN)?, finger: self.settings.finger.clone(), signing: key("master_sign.pub")? })
     }
 
     /// The first master that has proved itself is the one to trust from now on.
@@ -496,4 +487,53 @@ pub fn spread(limit_ms: u64) -> u64 {
 pub fn boot_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec.max(0) as u32)
+}
+
+/// What makes a master the right one for this minion. A key that is there and cannot be read is no key that is not there:
+/// nobody is trusted until it is mended.
+fn trust_of(settings: &Settings) -> Result<Trust, KeyError> {
+    let key = |name: &str| match PublicKey::load(&settings.pki_dir.join(name)) {
+        Ok(key) => Ok(Some(key)),
+        Err(KeyError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    };
+    let opts = &settings.opts;
+    let name = opts.str_at("master_sign_key_name").filter(|name| !name.is_empty()).unwrap_or("master_sign");
+    let signing = key(&format!("{name}.pub"))?;
+    if signing.is_none() && opts.at("verify_master_pubkey_sign").is_some_and(Value::truthy) {
+        // An admin who wants a signature is not to be content with the first key that comes.
+        let path = settings.pki_dir.join(format!("{name}.pub"));
+        let error = io::Error::new(io::ErrorKind::NotFound, "verify_master_pubkey_sign wants the signing key in it");
+        return Err(KeyError::Io { path, error });
+    }
+    Ok(Trust { pin: key(PIN)?, finger: settings.finger.clone(), signing })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::start::prepare;
+    use super::*;
+    use crate::roles::config::{Config, Role};
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn a_minion_that_wants_a_signature_trusts_nobody_without_the_signing_key() {
+        let folder = std::env::temp_dir().join(format!("halite-trust-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let trust = |lines: &str| {
+            let text = format!("id: web1\nmaster: 127.0.0.1\npki_dir: {}\n{lines}", folder.display());
+            let config = Config::from_text(Role::Minion, &text, Path::new("/etc/salt/minion")).unwrap();
+            trust_of(&prepare(&config, &config.minion().unwrap(), Map::new()))
+        };
+        assert_eq!(trust("").unwrap().signing, None);
+        let refused = trust("verify_master_pubkey_sign: True\n").map(|_| ()).unwrap_err().to_string();
+        assert!(refused.contains("master_sign.pub") && refused.contains("verify_master_pubkey_sign"), "{refused}");
+        let signing = Identity::generate().public();
+        signing.write(&folder.join("ours.pub")).unwrap();
+        assert!(trust("verify_master_pubkey_sign: True\n").is_err());
+        let named = "verify_master_pubkey_sign: True\nmaster_sign_key_name: ours\n";
+        assert_eq!(trust(named).unwrap().signing, Some(signing));
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -1,5 +1,6 @@
 //! Runs a job's functions and makes its return. The same for the daemon's threads, a worker and `salt-call`.
 
+use super::sudo;
 use crate::exec::context::Master;
 use crate::exec::host::Host;
 use crate::exec::modules::{self, Place};
@@ -81,7 +82,11 @@ fn calls(job: &Job) -> Vec<(String, Arguments)> {
 }
 
 fn call(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Returned {
-    match reply(world, job, fun, arguments) {
+    let reply = match sudo::user(world.opts) {
+        Some(user) => sudo::call(world, user, fun, &arguments),
+        None => reply(world, job, fun, arguments),
+    };
+    match reply {
         Ok(returned) => {
             let retcode = modules::exit_code(&returned);
             returned.with_retcode(retcode)

@@ -8,7 +8,7 @@ use super::local::{MinionAnswer, MinionAsk};
 use super::worker::Background;
 use crate::exec::Fault;
 use crate::exec::host::Machine;
-use crate::exec::pillar::{self, Asked, ERRORS};
+use crate::exec::pillar::{self, Asked, ERRORS, cached};
 use crate::wire::cbor::{self, Bytes};
 use crate::wire::message::{Answer, Ask, Lasting, Part, PillarAsk};
 use crate::wire::patience::within;
@@ -38,7 +38,10 @@ impl Minion {
             log::error!("there is no pillar: {why}");
             Map::from_iter([(ERRORS, Value::list([why]))])
         });
-        let background = Background { pillar: Arc::new(pillar), ..self.background.borrow().as_ref().clone() };
+        let (pillar, opts) = (Arc::new(pillar), self.background.borrow().opts.clone());
+        let copied = pillar.clone();
+        smol::unblock(move || cached::keep(&Machine, &opts, &copied)).await;
+        let background = Background { pillar, ..self.background.borrow().as_ref().clone() };
         *self.background.borrow_mut() = Arc::new(background);
         self.bus.fire("/salt/minion/minion_pillar_refresh_complete", &Map::from_iter([("complete", true)]));
         self.pillar_known.end();
@@ -74,8 +77,8 @@ fn own(background: &Background, asked: &Asked) -> Result<Map, String> {
 
 /// A question for the pillar of the minion that has these grains.
 pub fn pillar_ask(grains: &Map, asked: &Asked, lasting: Lasting) -> PillarAsk {
-    let Asked { saltenv, pillarenv, over } = asked.clone();
-    PillarAsk { grains: grains.clone(), saltenv, pillarenv, over, lasting }
+    let Asked { saltenv, pillarenv, over, ext, told } = asked.clone();
+    PillarAsk { grains: grains.clone(), saltenv, pillarenv, over, ext, told, lasting }
 }
 
 /// Asks the master until it answers.

@@ -43,7 +43,7 @@ fn serve(start: &Start, life: &mut Life) -> Result<End, Failure> {
         return supervise(start, life, longest);
     }
     check_master_type(&config, &options)?;
-    let mut settings = prepare(&config, &options, grains::collect(&Machine, &config.opts));
+    let mut settings = prepare(&config, &options, grains::known(&Machine, &config.opts));
     let keeper = life.parent();
     if keeper.is_some() {
         settings.keeper = Keeper::Supervisor;

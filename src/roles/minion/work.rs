@@ -3,6 +3,7 @@
 use super::Minion;
 use super::execute::{World, execute, is_inline, may_see_pillar};
 use super::short::{AT_ONCE, Short};
+use super::sudo;
 use super::worker::{self, Ended, without_result};
 use crate::exec::NoMaster;
 use crate::exec::host::Machine;
@@ -32,6 +33,8 @@ pub(super) enum Came {
     /// With the answer to the standing request: the next one takes the result of a short function along.
     Handed,
     Published,
+    /// Nobody sent it: the minion's own configuration wants it.
+    ByItself,
 }
 
 impl Minion {
@@ -44,7 +47,8 @@ impl Minion {
             return;
         }
         // Before the pillar is there, nothing that may look at it runs in place.
-        let is_inline = is_inline(&job) && (self.pillar_known.is_over() || !may_see_pillar(&job));
+        let may_be_inline = !self.looks_before_jobs() && sudo::user(&self.background.borrow().opts).is_none();
+        let is_inline = may_be_inline && is_inline(&job) && (self.pillar_known.is_over() || !may_see_pillar(&job));
         log::debug!("job {jid}: {}", job.fun);
         if is_inline && !self.recent.borrow_mut().is_new(&jid, Instant::now()) {
             return;
@@ -74,6 +78,11 @@ impl Minion {
         self.tell_job_start(&job);
         self.taken.borrow_mut().insert(jid.clone());
         self.executor.spawn(self.clone().work(jid, job, lock)).detach();
+    }
+
+    /// Whether each job begins with a look at the grains, which takes too long for the thread that does all the rest.
+    fn looks_before_jobs(&self) -> bool {
+        self.background.borrow().opts.at("grains_refresh_pre_exec").is_some_and(Value::truthy)
     }
 
     /// Where the job asks for it (`--start-event`), tells that it begins.
@@ -129,7 +138,7 @@ impl Minion {
                 self.short.borrow_mut().push(short, Instant::now());
                 let _ = self.short_news.0.try_send(());
             }
-            Came::Published => self.executor.spawn(self.clone().send_alone(short)).detach(),
+            Came::Published | Came::ByItself => self.executor.spawn(self.clone().send_alone(short)).detach(),
         }
     }
 
@@ -176,6 +185,9 @@ impl Minion {
             None => None,
         };
         self.pillar_known.over().await;
+        if self.looks_before_jobs() {
+            self.look_at_grains().await;
+        }
         let (background, jobs, of) = (self.background.borrow().clone(), self.jobs.clone(), jid.clone());
         let (started, job) = smol::unblock(move || {
             let started = worker::start(&background, &job, &lock);

@@ -15,9 +15,9 @@ use crate::roles::logging;
 use crate::roles::minion::local::MinionSocket;
 use crate::wire::cbor;
 use crate::wire::message::{Job, Return};
-use crate::wire::value::Map;
+use crate::wire::value::{Map, Value};
 use async_io::Async;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, pidfd_open, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io::{Read, Write};
@@ -117,7 +117,8 @@ fn work() -> Result<(), String> {
     std::io::stdin().read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     let order: Order = cbor::decode(&bytes).map_err(|error| error.to_string())?;
     drop(bytes);
-    logging::start_in_worker(&order.opts);
+    logging::start_in_worker(&order.job.jid, &order.opts);
+    limit_memory(&order.opts);
     let jid = Jid::parse(&order.job.jid).map_err(|error| error.to_string())?;
     let _lock = Lock::adopt(order.lock).map_err(|error| format!("the lock of job {jid}: {error}"))?;
     let master: Box<dyn Master> = match &order.sock_dir {
@@ -136,6 +137,23 @@ fn work() -> Result<(), String> {
     Spool::open(&order.cachedir)
         .and_then(|spool| spool.put(&jid, &ret))
         .map_err(|error| format!("the result of job {jid} cannot be written: {error}"))
+}
+
+/// Keeps the job, with what it starts, from more memory than `modules_max_memory` beyond what this process has already.
+fn limit_memory(opts: &Map) {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let Some(limit) = memory_limit(opts, &statm, rustix::param::page_size() as u64) else { return };
+    let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
+    if let Err(error) = setrlimit(Resource::As, limit) {
+        log::warn!("modules_max_memory: the memory of this job is not limited: {error}");
+    }
+}
+
+/// Bytes of address space; nothing where there is no limit.
+fn memory_limit(opts: &Map, statm: &str, page: u64) -> Option<u64> {
+    let more = opts.at("modules_max_memory").and_then(Value::as_int).and_then(|bytes| u64::try_from(bytes).ok())?;
+    let has: u64 = statm.split_whitespace().next()?.parse().ok()?;
+    (more > 0).then(|| more.saturating_add(has.saturating_mul(page)))
 }
 
 /// The return of a job whose worker ended without one.
@@ -157,5 +175,19 @@ pub fn without_result(job: &Job, ended: &Ended) -> Return {
         killed,
         metadata: job.metadata.clone(),
         ..Return::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_may_have_so_much_memory_beyond_that_of_its_process() {
+        let limit =
+            |bytes: i64| memory_limit(&Map::from_iter([("modules_max_memory", bytes)]), "100 20 10 5 0 9 0", 4096);
+        assert_eq!(limit(1000), Some(100 * 4096 + 1000));
+        assert_eq!((limit(-1), limit(0)), (None, None));
+        assert_eq!(memory_limit(&Map::new(), "100", 4096), None);
     }
 }

@@ -81,7 +81,7 @@ fn octal(mask: &Value) -> Result<u32, String> {
 impl Caller<'_> {
     /// Calls a state, again where `retry` says so.
     fn call(&self, low: &Map, changed: &[String], purpose: Purpose) -> Called {
-        let (function, errors) = verified(low);
+        let (function, errors) = verified(self.ctx.opts, low);
         let Some(function) = function.filter(|_| errors.is_empty()) else {
             let mut result = Map::from_iter([("result", Value::from(false))]);
             result.insert("name", low.at("name").cloned());
@@ -229,7 +229,7 @@ fn full_name(low: &Map) -> String {
 }
 
 /// The function of a chunk, and what is wrong with its data.
-pub fn verified(low: &Map) -> (Option<&'static Function>, Vec<String>) {
+pub fn verified(opts: &Map, low: &Map) -> (Option<&'static Function>, Vec<String>) {
     let mut errors = Vec::new();
     for name in ["state", "fun", "name"] {
         if !low.contains(name) {
@@ -246,7 +246,7 @@ pub fn verified(low: &Map) -> (Option<&'static Function>, Vec<String>) {
         return (None, errors);
     }
     let full = full_name(low);
-    let Some(function) = states::find(&full) else {
+    let Some(function) = states::available(opts, &full) else {
         match low.at("__sls__") {
             Some(sls) => {
                 errors.push(format!("State '{full}' was not found in SLS '{}'", sls.to_text()));

@@ -332,6 +332,7 @@ fn write(ctx: &Ctx, changes: Map, empty: Empty, refresh_pillar: bool) -> Result<
         .write(&path, text.as_bytes(), Default::default())
         .map_err(|error| Fault::execution(format!("Unable to write to grains file at {}: {error}", path.display())))?;
     note(ctx, &changes, empty);
+    grains::forget(ctx.host, ctx.opts);
     let told = ctx.master.tell_minion("grains_refresh", Map::from_iter([("refresh_pillar", refresh_pillar)]));
     if let Err(fault) = told {
         // Without a daemon there is nobody to tell: the next one reads the file.

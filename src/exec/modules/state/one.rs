@@ -103,7 +103,7 @@ impl Run for Single {
             chunk.insert("fun", function.split('.').next().unwrap_or_default());
             chunk.insert("__id__", name.clone());
             chunk.insert("name", name);
-            let found = run::errors(&chunk);
+            let found = run::errors(ctx.opts, &chunk);
             if !found.is_empty() {
                 return Err(Stop::errors(found));
             }
@@ -131,7 +131,7 @@ impl Run for Low {
         answered(|| {
             let wishes = Wishes { queue, keywords: kwargs.0, ..Wishes::default() };
             let _ticket = super::begin::ticket(ctx, &wishes)?;
-            let found = run::errors(&chunk);
+            let found = run::errors(ctx.opts, &chunk);
             if !found.is_empty() {
                 return Ok(Returned::from(Value::list(found)).with_retcode(code::COMPILER));
             }

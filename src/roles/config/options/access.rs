@@ -62,7 +62,8 @@ pub const MINION: Section = Section {
         Opt::list("disable_returners", &[], "Returners that the minion does not have."),
         Opt::list("whitelist_modules", &[], "Execution modules that the minion has, and no others."),
         Opt::list("whitelist_state_modules", &[], "State modules that the minion has, and no others."),
-        Opt::any("enable_whitelist_modules", Default::Null, "Heed `whitelist_modules`."),
+        Opt::any("enable_whitelist_modules", Default::Null, "Heed `whitelist_modules`.")
+            .without_effect("nothing used it in Salt either"),
         Opt::text("username", "", "User for a master that wants a login.").or(Default::Null),
         Opt::text("password", "", "Password for a master that wants a login.").or(Default::Null),
     ],

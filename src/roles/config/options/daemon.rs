@@ -65,8 +65,14 @@ pub const MASTER: Section = Section {
         Opt::integer("master_mworker_max_inflight", 0, "Requests that one worker answers at once.")
             .without_effect("the master is one process"),
         LOOP_INTERVAL.or(Default::Integer(60)),
-        Opt::seconds("maintenance_interval", 3600, "Seconds between two rounds of cleaning up on the master."),
-        Opt::seconds("fileserver_interval", 3600, "Seconds between two looks for changed files."),
+        Opt::seconds("maintenance_interval", 3600, "Seconds after which the process that cleans up is started anew.")
+            .without_effect("the master is one process"),
+        Opt::seconds(
+            "fileserver_interval",
+            3600,
+            "Seconds after which the process that fetches files is started anew.",
+        )
+        .without_effect("the master is one process"),
         Opt::integer("maintenance_niceness", 0, "Priority of the cleaning process.")
             .or(Default::Null)
             .without_effect("the master is one process"),
@@ -95,7 +101,11 @@ pub const MASTER: Section = Section {
             .without_effect("who is connected is known"),
         Opt::text("serial", "msgpack", "How values are written for the wire.")
             .without_effect("there is one transport, and it authenticates both ends"),
-        Opt::truth("master_stats", false, "Fire events with how many requests took how long."),
+        Opt::truth(
+            "master_stats",
+            false,
+            "Fire `salt/stats/ID` with how many requests took how long, in seconds on average.",
+        ),
         Opt::seconds("master_stats_event_iter", 60, "Seconds between two events of `master_stats`."),
         Opt::truth("detect_remote_minions", false, "Look in the system's table of connections for minions.")
             .without_effect("who is connected is known"),
@@ -111,7 +121,11 @@ pub const MASTER: Section = Section {
 pub const MINION: Section = Section {
     title: "Daemon",
     options: &[
-        Opt::text("sudo_user", "", "Account that salt-call and the minion's commands change to with sudo."),
+        Opt::text(
+            "sudo_user",
+            "",
+            "Account as which each function of a job is called, by salt-call and with sudo, which must let the minion's account do so without a password.",
+        ),
         CONF_FILE,
         DEFAULT_INCLUDE,
         Opt::list(
@@ -127,10 +141,18 @@ pub const MINION: Section = Section {
         Opt::truth("multiprocessing", true, "Run each job in a process of its own rather than in a thread.")
             .without_effect("functions that may block or die always run in a process of their own"),
         Opt::integer("process_count_max", -1, "Jobs that run at the same time; -1 is no limit."),
-        Opt::integer("modules_max_memory", -1, "Bytes of memory that a job may take; -1 is no limit."),
+        Opt::integer(
+            "modules_max_memory",
+            -1,
+            "Bytes of memory that a job, and each program that it starts, may take beyond what its process has at its beginning; -1 is no limit.",
+        ),
         Opt::integer("minion_jid_queue_hwm", 100, "Job numbers that a minion remembers, so as to run none twice.")
             .without_effect("a job number is a file, kept for a day"),
-        Opt::list("minion_restart_command", &[], "Command that restarts the minion."),
+        Opt::list(
+            "minion_restart_command",
+            &[],
+            "Command by which `minion.restart` starts the minion anew, after it has ended: a list of words.",
+        ),
         Opt::truth("restart_on_error", false, "Start again after an error that ends the minion.")
             .without_effect("the minion always runs under a supervisor"),
         Opt::seconds("random_startup_delay", 0, "Up to so many seconds are waited before the minion starts."),

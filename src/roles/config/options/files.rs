@@ -5,7 +5,8 @@ use crate::roles::config::option::{Default, Opt, Section};
 // The default differs between master and minion.
 const FILE_CLIENT: Opt =
     Opt::text("file_client", "remote", "`remote` takes files and pillar from the master, `local` from this host.");
-const FILE_BUFFER_SIZE: Opt = Opt::integer("file_buffer_size", 262_144, "Bytes of a piece of a file.");
+const FILE_BUFFER_SIZE: Opt = Opt::integer("file_buffer_size", 262_144, "Bytes of a piece of a file.")
+    .without_effect("files come in parts of a size of their own, several at once");
 
 /// Of master and minion alike.
 pub const COMMON: Section = Section {
@@ -35,7 +36,11 @@ pub const MASTER: Section = Section {
     options: &[
         FILE_CLIENT.or(Default::Text("local")),
         Opt::seconds("fileserver_list_cache_time", 0, "Seconds that lists of files are kept.").or(Default::Null),
-        Opt::truth("fileserver_verify_config", true, "Check the sources' settings at start."),
+        Opt::truth(
+            "fileserver_verify_config",
+            true,
+            "Refuse to start where no source of files that `fileserver_backend` names is there.",
+        ),
         FILE_BUFFER_SIZE.or(Default::Integer(1_048_576)),
         Opt::map("master_roots", "Folders of files for the master's own use, by environment.")
             .or(Default::Yaml("{\"base\": [\"/srv/salt-master\"]}")),

@@ -48,7 +48,7 @@ pub const MASTER: Section = Section {
             "",
             "Folder with one file for each grain, whose lines are values for which keys are accepted.",
         ),
-        Opt::truth("allow_minion_key_revoke", true, "Let a minion take back its own key."),
+        Opt::truth("allow_minion_key_revoke", true, "Let a minion have its own key deleted (`saltutil.revoke_auth`)."),
         Opt::text("key_cache", "", "Keep a list of the accepted keys (`sched`).")
             .without_effect("keys are files in pki_dir"),
         Opt::text("key_pass", "", "Pass phrase of the master's key.")
@@ -57,10 +57,10 @@ pub const MASTER: Section = Section {
         Opt::text("signing_key_pass", "", "Pass phrase of the signing key.")
             .or(Default::Null)
             .without_effect("keys are files that their owner alone may read"),
-        Opt::truth("master_sign_pubkey", false, "Sign the master's key with a key that minions know."),
+        Opt::truth("master_sign_pubkey", false, "Sign the master's key with a signing key, which is made where it is missing; minions that have its public half demand the signature."),
         Opt::text("master_pubkey_signature", "", "File with a signature of the master's key, made beforehand.")
             .or(Default::Null),
-        Opt::truth("master_use_pubkey_signature", false, "Send the signature of `master_pubkey_signature`."),
+        Opt::truth("master_use_pubkey_signature", false, "With `master_sign_pubkey`, send the signature in `master_pubkey_signature`, so that the signing key need not be on the master."),
         SIGN_PUB_MESSAGES.or(Default::Truth(true)),
         Opt::truth("require_minion_sign_messages", false, "Refuse what a minion has not signed.")
             .without_effect("everything is authenticated in any case"),
@@ -89,8 +89,8 @@ pub const MASTER: Section = Section {
             .without_effect("there is one transport, and it authenticates both ends"),
         Opt::integer("max_minions", 0, "Minions that may be connected at the same time; 0 is no limit."),
         Opt::truth("auth_events", true, "Fire an event at every handshake."),
-        Opt::list("auth_events_autosign_grains", &[], "Grains shown in the events of handshakes.").or(Default::Null),
-        Opt::truth("auth_events_pend_autosign_grains", false, "Show the grains in the events of keys that wait."),
+        Opt::list("auth_events_autosign_grains", &[], "Kinds of handshakes (accept, pend, reject, denied, full, duplicate) whose events show the grains that `autosign_grains` sends.").or(Default::Null),
+        Opt::truth("auth_events_pend_autosign_grains", false, "The same for `pend`, its old name."),
     ],
 };
 
@@ -98,12 +98,20 @@ pub const MASTER: Section = Section {
 pub const MINION: Section = Section {
     title: "Identity and keys",
     options: &[
-        Opt::any("id_function", Default::EmptyMap, "Function whose answer is the id."),
+        Opt::any(
+            "id_function",
+            Default::EmptyMap,
+            "Function whose answer is the id where none is set or kept: its name, or a map of it to its keyword arguments.",
+        ),
         AUTO_ACCEPT,
         Opt::list("autosign_grains", &[], "Grains that are sent along with a new key."),
         Opt::text("master_finger", "", "Fingerprint that the master's key must have."),
         Opt::text("syndic_finger", "", "Fingerprint that the key of the master behind a syndic must have."),
-        Opt::truth("verify_master_pubkey_sign", false, "Demand that the master's key is signed."),
+        Opt::truth(
+            "verify_master_pubkey_sign",
+            false,
+            "Trust no master without the public half of the signing key (`master_sign.pub` in `pki_dir`), which is demanded wherever it is there.",
+        ),
         Opt::truth("always_verify_signature", false, "Check the signature of the master's key at every connection.")
             .without_effect("the master proves at every handshake that it holds its key"),
         SIGN_PUB_MESSAGES,

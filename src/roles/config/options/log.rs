@@ -30,8 +30,16 @@ pub const COMMON: Section = Section {
             "%(asctime)s,%(msecs)03d [%(name)-17s:%(lineno)-4d][%(levelname)-8s][%(process)d] %(message)s",
             "Form of a line in the log file.",
         ),
-        Opt::text("log_fmt_jid", "[JID: %(jid)s]", "How a job's number is put into a line."),
-        Opt::text("log_fmt_minion_id", "[%(minion_id)s]", "How a minion's id is put into a line."),
+        Opt::text(
+            "log_fmt_jid",
+            "[JID: %(jid)s]",
+            "What `%(jid)s` in the form of a line is, in the lines of a job; in others nothing.",
+        ),
+        Opt::text(
+            "log_fmt_minion_id",
+            "[%(minion_id)s]",
+            "What `%(minion_id)s` in the form of a line is, in the lines of a job; in others nothing.",
+        ),
         Opt::map("log_granular_levels", "Levels for parts of the program, by name."),
         Opt::integer("log_rotate_max_bytes", 0, "Size at which the log begins anew; 0 never."),
         Opt::integer("log_rotate_backup_count", 0, "Old logs that are kept."),

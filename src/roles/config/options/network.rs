@@ -100,7 +100,7 @@ pub const MINION: Section = Section {
         Opt::text(
             "master_uri_format",
             "default",
-            "`ip_only` lets `master` be an address with a port of its own; `default` decides by what is written.",
+            "`ip_only` takes nothing but addresses for `master`; `default` takes names too, and ports behind either.",
         ),
         Opt::seconds(
             "master_alive_interval",

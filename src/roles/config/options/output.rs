@@ -9,7 +9,11 @@ pub const COMMON: Section = Section {
         Opt::any("output", Default::Null, "Outputter of commands that name none."),
         Opt::list("outputter_dirs", &[], "Folders with more outputters."),
         Opt::any("color", Default::Null, "Print in colours on a terminal; unset is yes."),
-        Opt::any("color_theme", Default::Null, "File with the colours."),
+        Opt::any(
+            "color_theme",
+            Default::Null,
+            "File with colours in the place of others: a map of their names to codes, such as `RED: 0;31`.",
+        ),
         Opt::truth("state_verbose", true, "Show states that changed nothing too."),
         Opt::text("state_output", "full", "How much is shown of each state: full, terse, mixed, changes or filter."),
         Opt::truth("state_output_diff", false, "Show states with changes alone."),

@@ -8,7 +8,11 @@ pub const COMMON: Section = Section {
     options: &[
         Opt::map("pillar_roots", "Folders of the pillar, by environment.")
             .or(Default::Yaml("{\"base\": [\"/srv/pillar\", \"/srv/spm/pillar\"]}")),
-        Opt::list("on_demand_ext_pillar", &["libvirt", "virtkey"], "External pillars that a function may ask for."),
+        Opt::list(
+            "on_demand_ext_pillar",
+            &["libvirt", "virtkey"],
+            "External pillars that a minion may ask for with `pillar.ext`.",
+        ),
         Opt::text("pillarenv", "", "Environment of the pillar.").or(Default::Null),
         Opt::truth("pillarenv_from_saltenv", false, "Use the environment of the states for the pillar."),
         Opt::truth("pillar_opts", false, "Put the master's configuration into the pillar."),
@@ -22,7 +26,8 @@ pub const COMMON: Section = Section {
         Opt::truth("pillar_includes_override_sls", false, "Let what is included win over what includes it."),
         Opt::truth("pillar_cache", false, "Keep compiled pillar on the master."),
         Opt::seconds("pillar_cache_ttl", 3600, "Seconds that compiled pillar is kept."),
-        Opt::text("pillar_cache_backend", "disk", "Where compiled pillar is kept: disk or memory."),
+        Opt::text("pillar_cache_backend", "disk", "Where compiled pillar is kept: disk or memory.")
+            .without_effect("compiled pillar, with the secrets in it, is kept in memory and nowhere else"),
         Opt::text("pillar.cache_driver", "", "Cache that compiled pillar is kept in.").or(Default::Null),
         Opt::list("decrypt_pillar", &[], "Parts of the pillar that are decrypted."),
         Opt::text("decrypt_pillar_delimiter", ":", "Character between the parts of a path in `decrypt_pillar`."),
@@ -61,8 +66,16 @@ pub const MASTER: Section = Section {
 pub const MINION: Section = Section {
     title: "Pillar",
     options: &[
-        Opt::any("pass_to_ext_pillars", Default::Null, "Minion options that external pillars are told."),
-        Opt::any("minion_pillar_cache", Default::Null, "Keep the pillar on the minion for when the master is away."),
+        Opt::any(
+            "pass_to_ext_pillars",
+            Default::Null,
+            "Options of the minion that external pillars are told, as paths (`a:b`); `extra_minion_data_in_pillar` shows them.",
+        ),
+        Opt::any(
+            "minion_pillar_cache",
+            Default::Null,
+            "Keep a copy of the pillar in `cachedir`, below `pillar`, for `salt-call --local --pillar-root` when the master is away.",
+        ),
         Opt::text("resource_pillar_key", "resources", "Key of the pillar that holds resources."),
         Opt::truth("ssh_merge_pillar", true, "Merge pillar given on the command line of salt-ssh."),
     ],

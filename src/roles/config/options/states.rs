@@ -51,9 +51,13 @@ pub const MASTER: Section = Section {
 pub const MINION: Section = Section {
     title: "States",
     options: &[
-        Opt::text("top_file", "", "One top file for a minion without a master."),
-        Opt::text("startup_states", "", "States at start: `highstate`, `sls` or `top`."),
-        Opt::list("sls_list", &[], "SLS that `startup_states: sls` runs."),
+        Opt::text("top_file", "", "Top file that `startup_states: top` runs."),
+        Opt::text(
+            "startup_states",
+            "",
+            "States that the minion runs whenever it starts: `highstate`, `sls` (`sls_list`) or `top` (`top_file`).",
+        ),
+        Opt::list("sls_list", &[], "SLS files that `startup_states: sls` runs."),
         Opt::any("state_queue", Default::Truth(false), "Let a state run wait for the one before it."),
         Opt::list("disabled_requisites", &[], "Requisites that are left out."),
         Opt::map("global_state_conditions", "Conditions on grains for whole state modules.").or(Default::Null),
