@@ -14,11 +14,13 @@ mod network;
 mod nodes;
 mod process;
 mod read_only;
+mod umask;
 pub mod web;
 
-pub use child::{adopt, keep_open, with_umask};
+pub use child::{adopt, keep_open};
 pub use machine::Machine;
 pub use read_only::ReadOnly;
+pub use umask::with_umask;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -58,6 +60,8 @@ pub trait Host: Sync {
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Makes a named pipe or a device.
     fn make_node(&self, path: &Path, node: Node, mode: u32) -> io::Result<()>;
+    /// The mode that new files do not get.
+    fn umask(&self) -> u32;
     /// Sets when a file was last read and written, links followed.
     fn set_times(&self, path: &Path, accessed: SystemTime, modified: SystemTime) -> io::Result<()>;
     /// The file system that a path is on.

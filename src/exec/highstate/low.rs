@@ -70,7 +70,7 @@ pub fn order(mut low: Low, opts: &Map) -> Result<Low, Vec<String>> {
 /// The chunks of one ID.
 fn cut(id: &str, body: Map, grains: &Map, low: &mut Low) {
     const MARKS: [&str; 3] = ["__sls__", "__env__", "__sls_included_from__"];
-    let marks: Vec<(&str, Value)> = MARKS.into_iter().filter_map(|mark| Some((mark, body.at(mark)?.clone()))).collect();
+    let marks = MARKS.map(|mark| (mark, body.at(mark).cloned()));
     for (module, run) in body {
         let (Value::Str(module), Value::List(run)) = (module, run) else { continue };
         if module.starts_with("__") {
@@ -80,7 +80,9 @@ fn cut(id: &str, body: Map, grains: &Map, low: &mut Low) {
         chunk.insert("state", module);
         chunk.insert("name", id);
         for (mark, value) in &marks {
-            chunk.insert(*mark, value.clone());
+            if let Some(value) = value {
+                chunk.insert(*mark, value.clone());
+            }
         }
         chunk.insert("__id__", id);
         let (mut function, mut names) = (None, Vec::new());
@@ -92,12 +94,16 @@ fn cut(id: &str, body: Map, grains: &Map, low: &mut Low) {
             }
         }
         let Some(function) = function else { continue };
-        for mut live in named(chunk, names) {
+        let mut take = |mut live: Map| {
             live.insert("fun", function.as_str());
             match disabled(&live, grains) {
                 Some(reason) => low.disabled.push((live, reason)),
                 None => low.chunks.push(live),
             }
+        };
+        match names.is_empty() {
+            true => take(chunk),
+            false => named(&chunk, names).for_each(take),
         }
     }
 }
@@ -122,11 +128,8 @@ fn add(argument: Map, id: &str, chunk: &mut Map, names: &mut Vec<Value>) {
 }
 
 /// A chunk for each name, which may have arguments of its own.
-fn named(chunk: Map, names: Vec<Value>) -> Vec<Map> {
-    if names.is_empty() {
-        return vec![chunk];
-    }
-    let with_name = |(at, entry): (usize, Value)| {
+fn named(chunk: &Map, names: Vec<Value>) -> impl Iterator<Item = Map> {
+    names.into_iter().enumerate().map(|(at, entry)| {
         let mut live = chunk.clone();
         match sheet::first(&entry) {
             Some((name, arguments)) => {
@@ -139,8 +142,7 @@ fn named(chunk: Map, names: Vec<Value>) -> Vec<Map> {
         }
         live.insert("name_order", at + 1);
         live
-    };
-    names.into_iter().enumerate().map(with_name).collect()
+    })
 }
 
 /// Why `state.disable` keeps a chunk from running.

@@ -3,7 +3,7 @@
 use super::sheet::append;
 use super::{Compiler, Matches};
 use crate::exec::sls::Found;
-use crate::wire::value::{Map, Value};
+use crate::wire::value::{Map, Text, Value};
 use std::collections::HashSet;
 
 /// Where an SLS is, as includes are resolved from it.
@@ -299,7 +299,8 @@ pub fn lengthen(body: &mut Map, mut twice: impl FnMut(&str)) {
         return;
     }
     let mut kept = Map::with_capacity(body.len() + 2);
-    let mut long: Vec<(String, Value)> = Vec::new();
+    // Most IDs have one state, and nothing else.
+    let mut long: Vec<(Text, Value)> = Vec::with_capacity(1);
     for (key, mut run) in std::mem::take(body) {
         match key {
             Value::Str(key) if key.contains('.') && !key.starts_with('_') && matches!(run, Value::List(_)) => {
@@ -312,7 +313,7 @@ pub fn lengthen(body: &mut Map, mut twice: impl FnMut(&str)) {
                     continue;
                 }
                 append(&mut run, [function.into()]);
-                long.push((module.to_owned(), run));
+                long.push((module.into(), run));
             }
             key => drop(kept.insert(key, run)),
         }

@@ -35,18 +35,6 @@ unsafe extern "C" {
 #[used]
 static TAKE_FROM_LIBC: unsafe extern "C" fn() = posix_spawn_file_actions_addchdir_np;
 
-/// Does something with a umask that holds for it alone, and for the programs that it starts, whatever other threads do.
-pub fn with_umask<T: Send>(mask: u32, work: impl FnOnce() -> T + Send) -> io::Result<T> {
-    let masked = || {
-        // SAFETY: the thread shares no file handle table with others any less than before; it only gets its own umask,
-        // root and current folder, and ends with this function.
-        unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FS) }?;
-        rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask));
-        Ok(work())
-    };
-    std::thread::scope(|scope| scope.spawn(masked).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-}
-
 /// Makes the child give up our identity for its own.
 pub(super) fn become_user(command: &mut Command, identity: Identity) {
     if identity.is_ours() {

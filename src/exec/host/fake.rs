@@ -292,6 +292,10 @@ impl Host for Fake {
         self.stat(path).is_ok_and(|stat| access != Access::Execute || stat.mode & 0o111 != 0)
     }
 
+    fn umask(&self) -> u32 {
+        0o022
+    }
+
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000) + self.slept()
     }

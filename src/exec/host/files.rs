@@ -174,16 +174,9 @@ fn settle(file: &fs::File, attributes: Attributes) -> io::Result<()> {
     if uid.is_some() || gid.is_some() {
         std::os::unix::fs::fchown(file, uid, gid)?;
     }
-    let mode = attributes.mode.unwrap_or_else(|| 0o666 & !current_umask());
+    let mode = attributes.mode.unwrap_or_else(|| 0o666 & !super::umask::current());
     rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode))?;
     Ok(())
-}
-
-/// Read from /proc: the system call that reads it also sets it, for all threads that share it with this one.
-fn current_umask() -> u32 {
-    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{
     Access, Address, Attributes, Command, Content, FileSystem, Finished, Host, Node, Protocol, Stat, User, accounts,
-    environment, files, network, nodes, process, web,
+    environment, files, network, nodes, process, umask, web,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -96,6 +96,10 @@ impl Host for Machine {
 
     fn may(&self, path: &Path, access: Access) -> bool {
         nodes::may(path, access)
+    }
+
+    fn umask(&self) -> u32 {
+        umask::current()
     }
 
     fn now(&self) -> SystemTime {

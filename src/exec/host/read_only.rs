@@ -89,6 +89,10 @@ impl Host for ReadOnly<'_> {
         self.0.may(path, access)
     }
 
+    fn umask(&self) -> u32 {
+        self.0.umask()
+    }
+
     fn now(&self) -> SystemTime {
         self.0.now()
     }

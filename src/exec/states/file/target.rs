@@ -245,7 +245,7 @@ impl Target {
         let (uid, gid) = own.map_or((0, 0), |own| (own.uid, own.gid));
         let inherited = above.filter(|above| above.mode & 0o2000 != 0).map(|above| above.gid);
         let is_source = self.content.as_ref().is_some_and(|content| content.origin == Origin::Source);
-        let mode = if is_source || self.owner.mode.is_some() { 0o600 } else { 0o666 & !umask(ctx) };
+        let mode = if is_source || self.owner.mode.is_some() { 0o600 } else { 0o666 & !ctx.host.umask() };
         Stat {
             kind: FileKind::File,
             mode,
@@ -267,14 +267,6 @@ impl Target {
 /// What a path leads to, where that is a folder.
 fn folder_at(ctx: &Ctx, path: &str) -> Option<Stat> {
     paths::followed(ctx.host, Path::new(path)).ok().filter(|stat| stat.kind == FileKind::Folder)
-}
-
-/// The mode that new files do not get.
-fn umask(ctx: &Ctx) -> u32 {
-    let status = ctx.host.read(Path::new("/proc/self/status")).unwrap_or_default();
-    let status = String::from_utf8_lossy(&status).into_owned();
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o022)
 }
 
 /// The mode of a folder for a file with this mode: who may do anything with the file may enter.
