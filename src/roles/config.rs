@@ -346,11 +346,16 @@ impl Config {
         ConfigError::at(self.origins.get(name), format!("the option '{name}' {problem}"))
     }
 
-    /// The options that were set and do nothing here, with the reason: for the log at start.
-    pub fn without_effect(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.role.options().filter_map(|option| match option.effect {
-            Effect::None(reason) if self.origins.contains_key(option.name) => Some((option.name, reason)),
-            _ => None,
+    /// The options that were set and do nothing here, with the reason and how much that matters: for the log at start.
+    pub fn without_effect(&self) -> impl Iterator<Item = (&'static str, String, log::Level)> {
+        self.role.options().filter(|option| self.origins.contains_key(option.name)).filter_map(|option| {
+            match option.effect {
+                Effect::Acts => None,
+                Effect::None(reason) => Some((option.name, reason.to_owned(), log::Level::Info)),
+                Effect::Awaits(feature) => {
+                    Some((option.name, format!("this version does not have {feature} yet"), log::Level::Warn))
+                }
+            }
         })
     }
 }

@@ -162,8 +162,8 @@ impl Start {
         // The supervisor has said them already.
         if !supervised {
             warnings.iter().chain(&config.warnings).for_each(|warning| log::warn!("{warning}"));
-            for (option, reason) in config.without_effect() {
-                log::info!("the option '{option}' has no effect: {reason}");
+            for (option, reason, level) in config.without_effect() {
+                log::log!(level, "the option '{option}' has no effect: {reason}");
             }
         }
         Ok(())

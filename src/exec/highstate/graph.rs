@@ -354,8 +354,11 @@ impl Graph {
             }
         }
         let (data, tag) = (&chunks[chunk], self.tag_of(node));
-        let label = ["state", "name", "fun"].map(|name| text(data, name)).concat();
-        Key { order: own.min(least), own, label: [&label, tag].join("\0"), node }
+        let mut label = String::with_capacity(2 * tag.len());
+        ["state", "name", "fun"].iter().for_each(|name| label.push_str(&text(data, name)));
+        label.push('\0');
+        label.push_str(tag);
+        Key { order: own.min(least), own, label, node }
     }
 
     fn order_of(&mut self, node: usize, chunks: &mut [Map], cap: i64) -> f64 {

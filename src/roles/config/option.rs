@@ -66,6 +66,8 @@ pub enum Effect {
     Acts,
     /// Accepted, and read back by `config.get`, so that Salt's files work as they are; and why nothing follows from it.
     None(&'static str),
+    /// Accepted and read back in the same way; acts when this version has the feature that it belongs to.
+    Awaits(&'static str),
 }
 
 impl Opt {
@@ -129,6 +131,10 @@ impl Opt {
 
     pub const fn without_effect(self, reason: &'static str) -> Opt {
         Opt { effect: Effect::None(reason), ..self }
+    }
+
+    pub const fn awaits(self, feature: &'static str) -> Opt {
+        Opt { effect: Effect::Awaits(feature), ..self }
     }
 
     pub fn default_value(&self) -> Value {

@@ -185,7 +185,7 @@ fn several_options_together() {
     assert!(refusal(Role::Master, "log_level: loud\n").contains("'log_level' wants one of all, garbage"));
     let config = from_text(Role::Master, "fileserver_backend: [git, roots]\nzmq_backlog: 5\n").unwrap();
     assert_eq!(config.list("fileserver_backend")[0], "gitfs".into());
-    assert_eq!(config.without_effect().next().map(|(name, _)| name), Some("zmq_backlog"));
+    assert_eq!(config.without_effect().next().map(|(name, ..)| name), Some("zmq_backlog"));
     let minion = from_text(Role::Minion, "master: [a, 'b:4510']\nping_interval: 2\nmaster_port: '4510'\n").unwrap();
     let minion = minion.minion().unwrap();
     assert_eq!((minion.masters.len(), minion.ping_interval.as_secs(), minion.master_port), (2, 120, 4510));
@@ -219,4 +219,24 @@ fn the_id_is_set_kept_or_guessed() {
     assert_eq!(resolve(Role::Minion, "minion_id_remove_domain: true\n", KeepId::Yes), ok("Web1"));
     assert_eq!(resolve(Role::Minion, "", KeepId::No), ok("Web1"));
     assert_eq!(resolve(Role::Minion, "minion_id_caching: false\n", KeepId::No), ok("Web1.Example.com"));
+}
+
+#[test]
+fn an_option_that_is_said_to_act_is_read_somewhere() {
+    let mut sources = String::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            match path.is_dir() {
+                true if !path.ends_with("config/options") => folders.push(path),
+                false => sources.push_str(&std::fs::read_to_string(&path).unwrap()),
+                _ => {}
+            }
+        }
+    }
+    let unread = |option: &&Opt| option.effect == Effect::Acts && !sources.contains(&format!("\"{}\"", option.name));
+    let unread: Vec<&str> =
+        Role::Master.options().chain(Role::Minion.options()).filter(unread).map(|option| option.name).collect();
+    assert!(unread.is_empty(), "nothing reads {unread:?}");
 }

@@ -63,8 +63,7 @@ fn options() -> String {
     let rows = rows();
     let mut out = format!(
         "# Options\n\n{MADE}\nEvery option that `/etc/salt/master` and `/etc/salt/minion` may hold. One that is in no \
-         table here is kept, and\n`config.get` shows it. Options of parts that this version lacks wait for them: \
-         `docs/differences.md` names those parts.\n"
+         table here is kept, and\n`config.get` shows it.\n"
     );
     let mut titles: Vec<&str> = Vec::new();
     rows.iter().for_each(|row| {
@@ -87,22 +86,27 @@ fn options() -> String {
             out.push_str(&format!("| `{}` | {} | {} | {doc} |\n", option.name, row.files(), row.default()));
         }
     }
-    out.push_str(
+    let table = |effect: fn(Effect) -> Option<&'static str>| {
+        let row = |row: &Row| {
+            let option = row.option()?;
+            Some(format!("| `{}` | {} | {} |\n", option.name, row.files(), cell(effect(option.effect)?)))
+        };
+        let mut lines: Vec<String> = rows.iter().filter_map(row).collect();
+        lines.sort();
+        lines.concat()
+    };
+    let awaiting = table(|effect| if let Effect::Awaits(feature) = effect { Some(feature) } else { None });
+    let without = table(|effect| if let Effect::None(reason) = effect { Some(reason) } else { None });
+    out.push_str(&format!(
+        "\n## Waiting for what is to come\n\nThese are known, checked by nobody, and shown by `config.get`; they act in a \
+         version that has what they belong to. A\ndaemon names those that are set, at its start.\n\n\
+         | option | file | belongs to |\n|---|---|---|\n{awaiting}"
+    ));
+    out.push_str(&format!(
         "\n## Accepted without effect\n\nSalt's files work as they are: these are known, checked by nobody, and shown by \
          `config.get`; nothing follows from\nthem. A daemon names those that are set, at its start.\n\n\
-         | option | file | why nothing follows |\n|---|---|---|\n",
-    );
-    let mut without: Vec<(&str, &str, &str)> = rows
-        .iter()
-        .filter_map(|row| match row.option()? {
-            Opt { name, effect: Effect::None(reason), .. } => Some((*name, row.files(), *reason)),
-            _ => None,
-        })
-        .collect();
-    without.sort();
-    for (name, files, reason) in without {
-        out.push_str(&format!("| `{name}` | {files} | {} |\n", cell(reason)));
-    }
+         | option | file | why nothing follows |\n|---|---|---|\n{without}"
+    ));
     out
 }
 

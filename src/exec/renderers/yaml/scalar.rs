@@ -49,9 +49,10 @@ pub fn float(text: &str) -> Result<f64, String> {
 
 /// True or false by any of YAML 1.1's words.
 pub fn truth(text: &str) -> Result<bool, String> {
-    match text.to_lowercase().as_str() {
-        "yes" | "true" | "on" => Ok(true),
-        "no" | "false" | "off" => Ok(false),
+    let is_one_of = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    match text {
+        _ if is_one_of(["yes", "true", "on"]) => Ok(true),
+        _ if is_one_of(["no", "false", "off"]) => Ok(false),
         _ => Err(format!("{} is neither true nor false", str_repr(text))),
     }
 }

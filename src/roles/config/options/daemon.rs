@@ -31,7 +31,7 @@ pub const COMMON: Section = Section {
             .without_effect("the master is one process"),
         Opt::truth("fips_mode", false, "Use approved algorithms alone.").without_effect("the algorithms are fixed"),
         Opt::map("features", "Switches for what is to become or no longer is the default."),
-        Opt::text("range_server", "range:80", "Server that answers range expressions."),
+        Opt::text("range_server", "range:80", "Server that answers range expressions.").awaits("range targets"),
         Opt::any("discovery", Default::Truth(false), "Find masters by broadcast, or answer minions that look for one.")
             .without_effect("masters are not looked for by broadcast"),
         Opt::map("tracing", "Export of traces.")
@@ -112,8 +112,9 @@ pub const MASTER: Section = Section {
         Opt::port("remote_minions_port", 22, "Port that `detect_remote_minions` looks for.")
             .without_effect("who is connected is known"),
         Opt::text("search", "", "Index of the minions' data.").without_effect("nothing used it in Salt either"),
-        Opt::path("sqlite_queue_dir", "/var/cache/salt/master/queues", "Folder of the queues kept in SQLite."),
-        Opt::list("queue_dirs", &[], "Folders with more kinds of queues."),
+        Opt::path("sqlite_queue_dir", "/var/cache/salt/master/queues", "Folder of the queues kept in SQLite.")
+            .awaits("queues"),
+        Opt::list("queue_dirs", &[], "Folders with more kinds of queues.").awaits("queues"),
     ],
 };
 

@@ -23,8 +23,9 @@ pub const COMMON: Section = Section {
         Opt::integer("file_recv_max_size", 100, "Largest file that a minion may send, in megabytes."),
         Opt::text("hash_type", "sha256", "Hash that files are compared by."),
         Opt::seconds("roots_update_interval", 60, "Seconds between looks at the folders of `file_roots`."),
-        Opt::seconds("s3fs_update_interval", 60, "Seconds between looks at S3."),
-        Opt::seconds("minionfs_update_interval", 60, "Seconds between looks for files that minions have sent."),
+        Opt::seconds("s3fs_update_interval", 60, "Seconds between looks at S3.").awaits("s3fs"),
+        Opt::seconds("minionfs_update_interval", 60, "Seconds between looks for files that minions have sent.")
+            .awaits("minionfs"),
         Opt::truth("cache_sreqs", true, "Keep the connection for files open.")
             .without_effect("there is no ZeroMQ below"),
     ],
@@ -44,10 +45,11 @@ pub const MASTER: Section = Section {
         FILE_BUFFER_SIZE.or(Default::Integer(1_048_576)),
         Opt::map("master_roots", "Folders of files for the master's own use, by environment.")
             .or(Default::Yaml("{\"base\": [\"/srv/salt-master\"]}")),
-        Opt::text("minionfs_env", "base", "Environment of files that minions have sent."),
-        Opt::text("minionfs_mountpoint", "", "Folder under which files that minions have sent are shown."),
-        Opt::list("minionfs_whitelist", &[], "Minions whose files are shown, as patterns."),
-        Opt::list("minionfs_blacklist", &[], "Minions whose files are not shown, as patterns."),
+        Opt::text("minionfs_env", "base", "Environment of files that minions have sent.").awaits("minionfs"),
+        Opt::text("minionfs_mountpoint", "", "Folder under which files that minions have sent are shown.")
+            .awaits("minionfs"),
+        Opt::list("minionfs_whitelist", &[], "Minions whose files are shown, as patterns.").awaits("minionfs"),
+        Opt::list("minionfs_blacklist", &[], "Minions whose files are not shown, as patterns.").awaits("minionfs"),
     ],
 };
 

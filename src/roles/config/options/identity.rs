@@ -39,7 +39,7 @@ pub const COMMON: Section = Section {
 pub const MASTER: Section = Section {
     title: "Identity and keys",
     options: &[
-        Opt::any("master_id", Default::Null, "Name of the master, for several that share a job cache."),
+        Opt::any("master_id", Default::Null, "Name of the master, for several that share a job cache.").awaits("the syndic"),
         AUTO_ACCEPT.or(Default::Truth(false)),
         Opt::path("autosign_file", "", "File with ids, patterns or expressions whose keys are accepted."),
         Opt::path("autoreject_file", "", "File with ids whose keys are rejected; it wins over `autosign_file`."),
@@ -106,7 +106,8 @@ pub const MINION: Section = Section {
         AUTO_ACCEPT,
         Opt::list("autosign_grains", &[], "Grains that are sent along with a new key."),
         Opt::text("master_finger", "", "Fingerprint that the master's key must have."),
-        Opt::text("syndic_finger", "", "Fingerprint that the key of the master behind a syndic must have."),
+        Opt::text("syndic_finger", "", "Fingerprint that the key of the master behind a syndic must have.")
+            .awaits("the syndic"),
         Opt::truth(
             "verify_master_pubkey_sign",
             false,

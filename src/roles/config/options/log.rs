@@ -51,7 +51,7 @@ pub const MASTER: Section = Section {
     title: "Logging",
     options: &[
         LOG_FILE.or(Default::Text("/var/log/salt/master")),
-        Opt::log("ssh_log_file", "/var/log/salt/ssh", "Log of salt-ssh."),
+        Opt::log("ssh_log_file", "/var/log/salt/ssh", "Log of salt-ssh.").awaits("salt-ssh"),
     ],
 };
 

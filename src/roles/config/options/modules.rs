@@ -13,11 +13,13 @@ const EXTENSION_MODULES: Opt = Opt::path(
 pub const COMMON: Section = Section {
     title: "Modules",
     options: &[
-        Opt::list("module_dirs", &[], "Folders with more modules, of every kind."),
+        Opt::list("module_dirs", &[], "Folders with more modules, of every kind.").awaits("modules in Python"),
         Opt::list("utils_dirs", &[], "Folders with code that modules share."),
-        Opt::truth("clean_dynamic_modules", true, "Delete fetched modules that the master no longer has."),
-        Opt::map("extmod_whitelist", "Kinds and names of modules that are fetched, and no others."),
-        Opt::map("extmod_blacklist", "Kinds and names of modules that are not fetched."),
+        Opt::truth("clean_dynamic_modules", true, "Delete fetched modules that the master no longer has.")
+            .awaits("modules in Python"),
+        Opt::map("extmod_whitelist", "Kinds and names of modules that are fetched, and no others.")
+            .awaits("modules in Python"),
+        Opt::map("extmod_blacklist", "Kinds and names of modules that are not fetched.").awaits("modules in Python"),
         Opt::truth("cython_enable", false, "Compile modules written in Cython.")
             .without_effect("modules are compiled in; Python runs in a process of its own"),
         Opt::text("cache", "localfs", "Where the master keeps minions' data."),
@@ -29,11 +31,15 @@ pub const MASTER: Section = Section {
     title: "Modules",
     options: &[
         EXTENSION_MODULES.or(Default::Text("/var/cache/salt/master/extmods")),
-        Opt::list("runner_dirs", &[], "Folders with more runners."),
-        Opt::seconds("memcache_expire_seconds", 0, "Seconds that data read from the cache stays in memory; 0 is off."),
-        Opt::integer("memcache_max_items", 1024, "Entries of the cache that stay in memory."),
-        Opt::truth("memcache_full_cleanup", false, "Look for old entries in memory at every use."),
-        Opt::truth("memcache_debug", false, "Log how often memory had what was asked for."),
+        Opt::list("runner_dirs", &[], "Folders with more runners.").awaits("modules in Python"),
+        Opt::seconds("memcache_expire_seconds", 0, "Seconds that data read from the cache stays in memory; 0 is off.")
+            .without_effect("What is known of minions is in memory anyway."),
+        Opt::integer("memcache_max_items", 1024, "Entries of the cache that stay in memory.")
+            .without_effect("What is known of minions is in memory anyway."),
+        Opt::truth("memcache_full_cleanup", false, "Look for old entries in memory at every use.")
+            .without_effect("What is known of minions is in memory anyway."),
+        Opt::truth("memcache_debug", false, "Log how often memory had what was asked for.")
+            .without_effect("What is known of minions is in memory anyway."),
     ],
 };
 
@@ -42,11 +48,12 @@ pub const MINION: Section = Section {
     title: "Modules",
     options: &[
         EXTENSION_MODULES,
-        Opt::list("returner_dirs", &[], "Folders with more returners."),
+        Opt::list("returner_dirs", &[], "Folders with more returners.").awaits("modules in Python"),
         Opt::list("states_dirs", &[], "Folders with more states."),
-        Opt::list("render_dirs", &[], "Folders with more renderers."),
+        Opt::list("render_dirs", &[], "Folders with more renderers.").awaits("modules in Python"),
         Opt::map("providers", "Modules for `pkg`, `service` and the like, where the found one is not wanted."),
-        Opt::truth("autoload_dynamic_modules", true, "Fetch modules from the master when states run."),
+        Opt::truth("autoload_dynamic_modules", true, "Fetch modules from the master when states run.")
+            .awaits("modules in Python"),
         Opt::truth("enable_zip_modules", false, "Load modules from zip files.")
             .without_effect("modules are compiled in; Python runs in a process of its own"),
         Opt::any("lazy_loader_strict_matching", Default::Null, "Compare file names of modules exactly.")
@@ -55,8 +62,9 @@ pub const MINION: Section = Section {
             "docker.compare_container_networks",
             Default::Null,
             "Settings of containers' networks that states leave alone.",
-        ),
-        Opt::any("docker.update_mine", Default::Null, "Refresh the mine when containers change."),
+        )
+        .awaits("docker"),
+        Opt::any("docker.update_mine", Default::Null, "Refresh the mine when containers change.").awaits("docker"),
         Opt::truth("saltpip_use_pythonpath", false, "Let Salt's pip see PYTHONPATH.")
             .without_effect("modules are compiled in; Python runs in a process of its own"),
         Opt::truth("saltpip_no_deps", false, "Let Salt's pip install no dependencies.")

@@ -28,7 +28,9 @@ pub const COMMON: Section = Section {
         Opt::seconds("pillar_cache_ttl", 3600, "Seconds that compiled pillar is kept."),
         Opt::text("pillar_cache_backend", "disk", "Where compiled pillar is kept: disk or memory.")
             .without_effect("compiled pillar, with the secrets in it, is kept in memory and nowhere else"),
-        Opt::text("pillar.cache_driver", "", "Cache that compiled pillar is kept in.").or(Default::Null),
+        Opt::text("pillar.cache_driver", "", "Cache that compiled pillar is kept in.")
+            .or(Default::Null)
+            .without_effect("compiled pillar is kept in memory only"),
         Opt::list("decrypt_pillar", &[], "Parts of the pillar that are decrypted."),
         Opt::text("decrypt_pillar_delimiter", ":", "Character between the parts of a path in `decrypt_pillar`."),
         Opt::text("decrypt_pillar_default", "gpg", "Renderer that decrypts where none is named."),
@@ -55,10 +57,10 @@ pub const MASTER: Section = Section {
         Opt::list("ext_pillar", &[], "Where pillar comes from beside the files."),
         Opt::any("ext_pillar_first", Default::Null, "Ask `ext_pillar` before the files are read."),
         Opt::truth("pillar_safe_render_error", true, "Hide from minions why their pillar did not render."),
-        Opt::text("pass_dir", "", "Folder of the password store."),
-        Opt::text("pass_gnupghome", "", "Folder of the keys of the password store."),
-        Opt::truth("pass_strict_fetch", false, "Make a missing password an error."),
-        Opt::text("pass_variable_prefix", "", "Beginning of values that name a password."),
+        Opt::text("pass_dir", "", "Folder of the password store.").awaits("the renderer pass"),
+        Opt::text("pass_gnupghome", "", "Folder of the keys of the password store.").awaits("the renderer pass"),
+        Opt::truth("pass_strict_fetch", false, "Make a missing password an error.").awaits("the renderer pass"),
+        Opt::text("pass_variable_prefix", "", "Beginning of values that name a password.").awaits("the renderer pass"),
     ],
 };
 
@@ -76,7 +78,7 @@ pub const MINION: Section = Section {
             Default::Null,
             "Keep a copy of the pillar in `cachedir`, below `pillar`, for `salt-call --local --pillar-root` when the master is away.",
         ),
-        Opt::text("resource_pillar_key", "resources", "Key of the pillar that holds resources."),
-        Opt::truth("ssh_merge_pillar", true, "Merge pillar given on the command line of salt-ssh."),
+        Opt::text("resource_pillar_key", "resources", "Key of the pillar that holds resources.").awaits("resources"),
+        Opt::truth("ssh_merge_pillar", true, "Merge pillar given on the command line of salt-ssh.").awaits("salt-ssh"),
     ],
 };

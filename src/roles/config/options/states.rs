@@ -25,7 +25,8 @@ pub const COMMON: Section = Section {
         Opt::truth("state_auto_order", true, "Run states in the order in which they are written."),
         Opt::truth("state_aggregate", false, "Let states of a kind, such as packages, be done in one go."),
         Opt::integer("state_max_parallel", 0, "States that run at the same time with `parallel`; 0 is no limit."),
-        Opt::truth("master_tops_first", false, "Put the data of `master_tops` before that of the top file."),
+        Opt::truth("master_tops_first", false, "Put the data of `master_tops` before that of the top file.")
+            .awaits("master tops"),
         Opt::list("optimization_order", &[], "Levels of Python's compiled files.")
             .or(Default::Yaml("[0, 1, 2]"))
             .without_effect("modules are compiled in; Python runs in a process of its own"),
@@ -41,7 +42,7 @@ pub const MASTER: Section = Section {
         Opt::truth("jinja_lstrip_blocks", false, "Old way to set `lstrip_blocks`."),
         Opt::truth("jinja_trim_blocks", false, "Old way to set `trim_blocks`."),
         Opt::any("yaml_utf8", Default::Null, "Allow text beyond ASCII.").without_effect("YAML is UTF-8"),
-        Opt::map("master_tops", "Where top data comes from beside the top file."),
+        Opt::map("master_tops", "Where top data comes from beside the top file.").awaits("master tops"),
         Opt::integer("pillar_version", 2, "Version of how pillar is compiled.")
             .without_effect("nothing used it in Salt either"),
     ],
@@ -61,7 +62,7 @@ pub const MINION: Section = Section {
         Opt::any("state_queue", Default::Truth(false), "Let a state run wait for the one before it."),
         Opt::list("disabled_requisites", &[], "Requisites that are left out."),
         Opt::map("global_state_conditions", "Conditions on grains for whole state modules.").or(Default::Null),
-        Opt::truth("snapper_states", false, "Take a snapshot before and after states."),
-        Opt::text("snapper_states_config", "root", "Snapper configuration for `snapper_states`."),
+        Opt::truth("snapper_states", false, "Take a snapshot before and after states.").awaits("snapper"),
+        Opt::text("snapper_states_config", "root", "Snapper configuration for `snapper_states`.").awaits("snapper"),
     ],
 };

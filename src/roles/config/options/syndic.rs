@@ -5,21 +5,24 @@ use crate::roles::config::option::{Default, Opt, Section};
 /// Of master and minion alike.
 pub const COMMON: Section = Section {
     title: "Syndic and cluster",
-    options: &[Opt::integer("syndic_retries", 3, "How often a syndic tries each master.")],
+    options: &[Opt::integer("syndic_retries", 3, "How often a syndic tries each master.").awaits("the syndic")],
 };
 
 /// Of the master.
 pub const MASTER: Section = Section {
     title: "Syndic and cluster",
     options: &[
-        Opt::any("syndic_master", Default::Text("masterofmasters"), "Master above the syndic."),
-        Opt::port("syndic_master_port", 4506, "Port of the master above."),
-        Opt::text("syndic_pidfile", "/var/run/salt-syndic.pid", "File with the syndic's process number."),
-        Opt::text("syndic_log_file", "/var/log/salt/syndic", "Log of the syndic."),
-        Opt::text("syndic_failover", "random", "How a list of masters above is used: `random` or `ordered`."),
-        Opt::seconds("syndic_wait", 5, "Seconds that jobs wait for syndics' minions."),
-        Opt::truth("syndic_forward_all_events", false, "Send all events up, not only returns."),
-        Opt::number("syndic_event_forward_timeout", 0.5, "Seconds that events are collected before they are sent up."),
+        Opt::any("syndic_master", Default::Text("masterofmasters"), "Master above the syndic.").awaits("the syndic"),
+        Opt::port("syndic_master_port", 4506, "Port of the master above.").awaits("the syndic"),
+        Opt::text("syndic_pidfile", "/var/run/salt-syndic.pid", "File with the syndic's process number.")
+            .awaits("the syndic"),
+        Opt::text("syndic_log_file", "/var/log/salt/syndic", "Log of the syndic.").awaits("the syndic"),
+        Opt::text("syndic_failover", "random", "How a list of masters above is used: `random` or `ordered`.")
+            .awaits("the syndic"),
+        Opt::seconds("syndic_wait", 5, "Seconds that jobs wait for syndics' minions.").awaits("the syndic"),
+        Opt::truth("syndic_forward_all_events", false, "Send all events up, not only returns.").awaits("the syndic"),
+        Opt::number("syndic_event_forward_timeout", 0.5, "Seconds that events are collected before they are sent up.")
+            .awaits("the syndic"),
         Opt::integer("syndic_jid_forward_cache_hwm", 100, "Job numbers whose forwarding is remembered.")
             .without_effect("a job number is a file, kept for a day"),
         Opt::text("cluster_id", "", "Name of the cluster of masters.")
