@@ -35,6 +35,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE / "data" / "modules"
@@ -138,7 +139,7 @@ def plain(value):
     if isinstance(value, dict):
         # Salt's yamlex has texts of a class of its own, which say something else when they are asked for their text.
         return {str.__str__(key) if isinstance(key, str) else str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, types.GeneratorType)):
         return [plain(inner) for inner in value]
     if isinstance(value, (set, frozenset)):
         return sorted(value)

@@ -204,7 +204,8 @@ impl Run for Items {
 }
 
 record! {
-    /// Returns the pillar with one more external source, of a minion that has its pillar on its own disk.
+    /// Returns the pillar with one more external source, of a minion that has its pillar on its own disk: one that
+    /// `on_demand_ext_pillar` names.
     ///
     ///   salt '*' pillar.ext '{cmd_yaml: cat /etc/salt/more.yaml}'
     pub struct Ext {
@@ -228,8 +229,14 @@ impl Run for Ext {
             Value::Str(text) => yaml::load(&text).map_err(|error| Fault::invocation(format!("external: {error}")))?,
             other => other,
         };
-        if external.as_map().is_none() {
+        let Some(sources) = external.as_map() else {
             return Err(Fault::invocation("external: a map of a source and its settings is wanted"));
+        };
+        // Who may call this need not be one who may run commands.
+        let allowed = ctx.opts.at("on_demand_ext_pillar").and_then(Value::as_list).unwrap_or_default();
+        if let Some((name, _)) = sources.iter().find(|(name, _)| !allowed.contains(name)) {
+            let name = name.to_text();
+            return Err(Fault::execution(format!("pillar.ext: on_demand_ext_pillar does not name '{name}'")));
         }
         let mut opts = ctx.opts.clone();
         let mut sources = opts.at("ext_pillar").and_then(Value::as_list).map(<[Value]>::to_vec).unwrap_or_default();
@@ -497,6 +504,20 @@ mod tests {
         world.opts.insert("pillar_mask_output", false);
         let answer = world.ctx(&NoMaster).run_for(Audience::Person, "pillar.get", Arguments::positional(["role"]));
         assert_eq!(answer.unwrap(), "web".into());
+    }
+
+    #[test]
+    fn a_source_is_asked_only_where_the_options_allow_it() {
+        let mut world = world();
+        world.opts.insert("file_client", "local");
+        world.opts.insert("on_demand_ext_pillar", Value::list(["cmd_json"]));
+        let ask = |text: &str| {
+            let answer = world.ctx(&NoMaster).run("pillar.ext", Arguments::positional([text]));
+            answer.map_or_else(|fault| fault.to_string(), |value| value.repr())
+        };
+        assert_eq!(ask("cmd_yaml: id"), "pillar.ext: on_demand_ext_pillar does not name 'cmd_yaml'");
+        assert_eq!(ask("{cmd_json: id, libvirt: _}"), "pillar.ext: on_demand_ext_pillar does not name 'libvirt'");
+        assert!(ask("[]").starts_with("external: a map"));
     }
 
     #[test]
