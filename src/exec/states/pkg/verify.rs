@@ -58,6 +58,7 @@ pub fn listed(ctx: &Ctx, files: &Map) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Plan;
     use super::super::super::tests::{both, planned};
     use super::*;
     use crate::exec::host::Finished;
@@ -109,15 +110,31 @@ mod tests {
     fn a_package_with_altered_files_is_to_be_installed_again() {
         let (argv, finished) = verified(&["rpm", "-V", "hello"], CHANGED);
         let world = on(host().scripted(argv, finished), "RedHat");
-        let (would, _) = match planned(&world, "pkg.installed", arguments("{name: hello, pkg_verify: true}")).unwrap() {
-            super::super::super::Plan::Changes { would, apply } => (would, apply),
-            super::super::super::Plan::Stands(outcome) => panic!("{}", outcome.comment),
-        };
+        let plan = planned(&world, "pkg.installed", arguments("{name: hello, pkg_verify: true}")).unwrap();
+        let Plan::Changes { would, .. } = plan else { panic!("nothing to do") };
         assert_eq!(would.result, None);
         let begin = "Package 'hello' would be reinstalled because the following files have been altered:\n";
         assert!(would.comment.starts_with(begin), "{}", would.comment);
         assert!(would.comment.contains("/usr/share/hello/v:"), "{}", would.comment);
         assert_eq!(Value::from(would.changes).to_json(), r#"{"hello": {}}"#);
+    }
+
+    #[test]
+    fn what_is_still_altered_after_another_installation_is_a_failure() {
+        let (argv, finished) = verified(&["rpm", "-V", "hello"], "S.5....T.  c /etc/hello.conf\n");
+        let host =
+            host().program("/usr/bin/dnf5").scripted(argv, finished).answers(["dnf5", "-y", "reinstall", "hello"], "");
+        let world = on(host, "RedHat");
+        let text = "{name: hello, version: '>=1', pkg_verify: true, refresh: false}";
+        let (_, done) = both(&world, planned(&world, "pkg.installed", arguments(text)));
+        assert_eq!(done.result, Some(false));
+        let begin =
+            "Reinstall was not successful for package hello>=1. The following files could not be remediated:\n/etc";
+        assert!(done.comment.starts_with(begin), "{}", done.comment);
+        assert_eq!(
+            done.changes.at("hello").map(Value::to_json).as_deref(),
+            Some(r#"{"old": "1.0-1", "new": "1.0-1"}"#)
+        );
     }
 
     #[test]
