@@ -488,7 +488,9 @@ def document(made, path, title):
     end = text.find("\n## ", begin)
     end = len(text) if end < 0 else end + 1
     files = {name.removeprefix("states/") for name in made}
-    rows = [line.strip("| ").split(" | ", 3) for line in text[begin:end].splitlines() if line.startswith("| ") and "." in line]
+    parts = text[begin:end].split("\n\n")[1:]
+    is_table = lambda line: line.startswith("| ") and "." in line.split("|")[1]
+    rows = [line.strip("| ").split(" | ", 3) for line in text[begin:end].splitlines() if is_table(line)]
     rows = [[fun, count, agreed, "".join(told)] for fun, count, agreed, *told in rows if file_of(fun) not in files]
     rows = sorted(rows + [list(row) for own in made.values() for row in own], key=lambda row: row[0])
     total, agreed = (sum(int(row[at]) for row in rows) for at in (1, 2))
@@ -497,8 +499,8 @@ def document(made, path, title):
     said += " Each other one has its reason."
     lines = [f"| {fun} | {count} | {agreed} | {told} |" for fun, count, agreed, told in rows]
     table = "\n".join(["| function | calls | agree | else |", "|---|---|---|---|", *lines])
-    parts = text[begin:end].split("\n\n")
-    introduction = "".join(f"{part.strip()}\n\n" for part in parts[1:] if part.strip(" \n") and part.lstrip()[0] != "|" and " agree (" not in part)
+    kept = [part.strip() for part in parts if part.strip() and not part.startswith("|") and " agree (" not in part]
+    introduction = "".join(f"{part}\n\n" for part in kept)
     path.write_text(text[:begin] + f"## {title}\n\n{introduction}{said}\n\n{table}\n\n" + text[end:])
 
 
