@@ -28,6 +28,7 @@ pub mod program;
 pub mod random;
 pub mod regex;
 pub mod renderers;
+pub mod returners;
 pub mod runners;
 pub mod serializers;
 pub mod signature;

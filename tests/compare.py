@@ -21,7 +21,8 @@ have. They are made only with --root, whose DIR is a root made by debootstrap (o
 colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
 begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there, $DATA is tests/data. A line
-"# grains {..}" gives both programs grains that the host does not have, such as another family of systems.
+"# grains {..}" gives both programs grains that the host does not have, such as another family of systems; a line "# ordered"
+gives Salt maps as an SLS has them, which some of its states tell from those of a command line.
 """
 import argparse
 import collections
@@ -34,6 +35,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE / "data" / "modules"
@@ -42,10 +44,11 @@ WIDTH = 400  # characters of an answer that are shown
 MINION = {
     "id": "web1",
     "file_client": "local",
-    "on_demand_ext_pillar": ["cmd_json"],
     "grains": {"roles": ["web", "db"], "site": {"dc": "eu1"}},
     # Where a root may have states of Salt that 3008 has given away: alternatives, of 3007.1.
     "states_dirs": ["/opt/salt-states"],
+    # What pillar.ext may be asked for.
+    "on_demand_ext_pillar": ["cmd_json"],
 }
 
 
@@ -118,6 +121,11 @@ def grains_of(name):
     return json.loads(given[0]) if given else {}
 
 
+def maps_of(name):
+    """The kind of maps that Salt gets."""
+    return collections.OrderedDict if "\n# ordered\n" in path_of(name).read_text() else dict
+
+
 def configuration(folder, more=None):
     options = dict(MINION, root_dir=str(folder / "root"), grains={**MINION["grains"], **(more or {})})
     (folder / "minion").write_text(json.dumps(options))
@@ -131,14 +139,14 @@ def plain(value):
     if isinstance(value, dict):
         # Salt's yamlex has texts of a class of its own, which say something else when they are asked for their text.
         return {str.__str__(key) if isinstance(key, str) else str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, types.GeneratorType)):
         return [plain(inner) for inner in value]
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     return value
 
 
-def answer_as_salt(folder):
+def answer_as_salt(folder, maps=dict):
     """Runs within Salt's interpreter: calls from standard input, answers to standard output."""
     import logging
 
@@ -162,7 +170,7 @@ def answer_as_salt(folder):
         raise TimeoutError(f"no answer in {LIMIT} s")
 
     signal.signal(signal.SIGALRM, late)
-    for fun, positional, keywords in json.load(sys.stdin):
+    for fun, positional, keywords in json.load(sys.stdin, object_pairs_hook=maps):
         signal.alarm(LIMIT)
         if fun == "$":
             answers.append(prepare(positional[0]))
@@ -256,7 +264,7 @@ def answer_in_root(program, name):
     folder.mkdir()
     configuration(folder, grains_of(name))
     if not program:
-        return answer_as_salt(folder)
+        return answer_as_salt(folder, maps_of(name))
     answers = []
     for call in json.load(sys.stdin):
         answers.append(prepare(call[1][0]) if call[0] == "$" else ask_halite(program, folder, call))
@@ -393,10 +401,11 @@ def grains(python, program, folder):
 
 def compare(python, program, folder, names, root, into):
     total = collections.Counter()
-    rows = []
+    rows = {}
     print("| function | calls | agree | else |\n|---|---|---|---|")
     for name in names:
         table = collections.defaultdict(lambda: [0, 0, []])
+        unexplained = total["unexplained"]
         noted = list(calls(name))
         asked = [call[:3] for call in noted]
         if needs_root(name):
@@ -427,15 +436,21 @@ def compare(python, program, folder, names, root, into):
             else:
                 row[2].append(f"{json.dumps(call)}: {json.dumps(salt)[:WIDTH]} <> {json.dumps(halite)[:WIDTH]}")
                 total["unexplained"] += 1
+        own = []
         for fun, (count, agreed, others) in sorted(table.items()):
             print(f"| {fun} | {count} | {agreed} | {'; '.join(others)} |", flush=True)
-            if not name.startswith("states/") or fun.startswith(name.removeprefix("states/") + "."):
-                told = {why: f" ({others.count(why)} times)" if others.count(why) > 1 else "" for why in others}
-                rows.append(f"| {fun} | {count} | {agreed} | {'; '.join(why + times for why, times in told.items())} |")
+            told = {why: f" ({others.count(why)} times)" if others.count(why) > 1 else "" for why in others}
+            own.append((label(name, fun), count, agreed, "; ".join(why + times for why, times in told.items())))
             total["calls"] += count
             total["agree"] += agreed
-    if into and not total["unexplained"]:
-        document(rows, into, names)
+        if into and total["unexplained"] == unexplained:
+            rows[name] = own
+        elif into:
+            print(f"| {name} | | | not written |", flush=True)
+    for title, is_state in (("Functions", False), ("States", True)):
+        made = {name: own for name, own in rows.items() if name.startswith("states/") == is_state}
+        if made:
+            document(made, into, title)
     share = 100 * total["agree"] / max(total["calls"], 1)
     print(f"\n{total['calls']} calls, {total['agree']} agree ({share:.1f} %), {total['unexplained']} without a reason")
     return 1 if total["unexplained"] or share < 90 else 0
@@ -454,23 +469,39 @@ def few(program, folder):
     return 1 if found else 0
 
 
-def document(lines, path, names):
-    """Puts the rows of some states into the table of all, in the place of the rows that they had."""
+def label(name, fun):
+    """A function as the document names it: with the file of calls where that is named otherwise than the module."""
+    file = name.removeprefix("states/")
+    return fun if fun.split(".")[0] == file else f"{fun} ({file})"
+
+
+def file_of(label):
+    """The file of calls that a row comes from."""
+    fun, _, file = label.partition(" (")
+    return file.rstrip(")") or fun.split(".")[0]
+
+
+def document(made, path, title):
+    """Puts the rows of some files of calls into the table of all, in the place of the rows that they had."""
     text = path.read_text()
-    begin = text.index("## States\n")
+    begin = text.index(f"## {title}\n")
     end = text.find("\n## ", begin)
     end = len(text) if end < 0 else end + 1
-    modules = {name.removeprefix("states/") for name in names}
-    rows = [line for line in text[begin:end].splitlines() if line.startswith("| ") and "." in line.split("|")[1]]
-    rows = [row for row in rows if row.split("|")[1].strip().split(".")[0] not in modules] + lines
-    rows.sort(key=lambda row: row.split("|")[1])
-    counts = [[int(cell) for cell in row.split("|")[2:4]] for row in rows]
-    total, agreed = (sum(column) for column in zip(*counts))
-    said = f"{total} calls of {len(rows)} functions, {agreed} agree ({100 * agreed / total:.1f} %)."
+    files = {name.removeprefix("states/") for name in made}
+    parts = text[begin:end].split("\n\n")[1:]
+    is_table = lambda line: line.startswith("| ") and "." in line.split("|")[1]
+    rows = [line.strip("| ").split(" | ", 3) for line in text[begin:end].splitlines() if is_table(line)]
+    rows = [[fun, count, agreed, "".join(told)] for fun, count, agreed, *told in rows if file_of(fun) not in files]
+    rows = sorted(rows + [list(row) for own in made.values() for row in own], key=lambda row: row[0])
+    total, agreed = (sum(int(row[at]) for row in rows) for at in (1, 2))
+    functions = len({row[0].split(" (")[0] for row in rows})
+    said = f"{total} calls of {functions} functions, {agreed} agree ({100 * agreed / total:.1f} %)."
     said += " Each other one has its reason."
-    table = "\n".join(["| function | calls | agree | else |", "|---|---|---|---|", *rows])
-    introduction = text[begin:end].split("\n\n")[1]
-    path.write_text(text[:begin] + f"## States\n\n{introduction}\n\n{said}\n\n{table}\n\n" + text[end:])
+    lines = [f"| {fun} | {count} | {agreed} | {told} |" for fun, count, agreed, told in rows]
+    table = "\n".join(["| function | calls | agree | else |", "|---|---|---|---|", *lines])
+    kept = [part.strip() for part in parts if part.strip() and not part.startswith("|") and " agree (" not in part]
+    introduction = "".join(f"{part}\n\n" for part in kept)
+    path.write_text(text[:begin] + f"## {title}\n\n{introduction}{said}\n\n{table}\n\n" + text[end:])
 
 
 def main():
@@ -481,7 +512,7 @@ def main():
     arguments.add_argument("--root", help="a root made by debootstrap, for calls that change a host")
     arguments.add_argument("--grains", action="store_true", help="the grains of this machine, key by key")
     arguments.add_argument("--few", action="store_true", help="states that are called in fewer than three ways")
-    arguments.add_argument("--into", type=pathlib.Path, help="a document with a section States, whose rows are made anew")
+    arguments.add_argument("--into", type=pathlib.Path, help="a document with sections Functions and States, whose rows are made anew")
     arguments.add_argument("--inside", help=argparse.SUPPRESS)
     arguments.add_argument("--in-root", help=argparse.SUPPRESS)
     arguments.add_argument("modules", nargs="*", help="modules to compare; all without any")

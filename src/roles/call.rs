@@ -20,6 +20,7 @@ use crate::exec::host::Machine;
 use crate::exec::jid::Jid;
 use crate::exec::modules;
 use crate::exec::pillar::{self, Asked};
+use crate::exec::returners;
 use crate::exec::{Call, Ctx, Fault, Returned, grains};
 use crate::wire::message::{Job, Return};
 use crate::wire::record::Arguments;
@@ -242,10 +243,10 @@ fn hand_on(line: &SaltCallLine, opts: &Map, ret: &Return) -> Result<(), Trouble>
     let disabled = opts.at("disable_returners").and_then(Value::as_list).unwrap_or_default();
     for name in line.call.returner.iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
         // Every answer goes to the master's job cache.
-        if name == "local_cache" {
+        if name == returners::JOB_CACHE {
             continue;
         }
-        if name != "local" {
+        if name != returners::LOCAL {
             let message = format!("--return {name}: this version has no such returner; the answer was shown only");
             return Err(Trouble::new(Exit::Unavailable, message));
         }

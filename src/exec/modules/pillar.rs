@@ -493,6 +493,23 @@ mod tests {
     }
 
     #[test]
+    fn a_source_is_asked_only_where_the_options_allow_it() {
+        let mut world = world();
+        world.opts.insert("file_client", "local");
+        world.opts.insert("on_demand_ext_pillar", Value::list(["cmd_json"]));
+        let ask = |text: &str| {
+            let answer = world.ctx(&NoMaster).run("pillar.ext", Arguments::positional([text]));
+            answer.map_or_else(|fault| fault.to_string(), |value| value.repr())
+        };
+        let refused = |name: &str| {
+            format!("{{'_errors': ['ext_pillar {name} cannot be asked for: on_demand_ext_pillar allows cmd_json']}}")
+        };
+        assert_eq!(ask("cmd_yaml: id"), refused("cmd_yaml"));
+        assert_eq!(ask("{cmd_json: id, libvirt: _}"), refused("libvirt"));
+        assert!(ask("[]").starts_with("external: a map"));
+    }
+
+    #[test]
     fn get_finds_merges_and_falls_back() {
         for (arguments, expected) in [
             ("[app:port]", "80"),

@@ -22,6 +22,7 @@ pub const MODULE: Module = Module {
         function::<cache::ClearCache>("clear_cache"),
         function::<cache::ClearJobCache>("clear_job_cache"),
         function::<beside::Cmd>("cmd"),
+        function::<beside::Cmd>("cmd_iter"),
         function::<cache::FindCachedJob>("find_cached_job"),
         function::<FindJob>("find_job"),
         function::<IsRunning>("is_running"),

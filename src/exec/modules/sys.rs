@@ -1,7 +1,9 @@
 //! `sys.*`: what functions there are, and how they are called.
 
 mod renderer;
+mod returner;
 mod runner;
+mod schema;
 mod state;
 
 use super::{MODULES, Module, Run, find, function, names};
@@ -20,16 +22,21 @@ pub const MODULE: Module = Module {
         function::<ListFunctions>("list_functions").inline(),
         function::<ListModules>("list_modules").inline(),
         function::<renderer::ListRenderers>("list_renderers").inline(),
+        function::<returner::ListReturnerFunctions>("list_returner_functions").inline(),
+        function::<returner::ListReturners>("list_returners").inline(),
         function::<runner::ListRunnerFunctions>("list_runner_functions").inline(),
         function::<runner::ListRunners>("list_runners").inline(),
         function::<state::ListStateFunctions>("list_state_functions").inline(),
         function::<state::ListStateModules>("list_state_modules").inline(),
         function::<ReloadModules>("reload_modules"),
         function::<renderer::RendererDoc>("renderer_doc").inline(),
+        function::<returner::ReturnerArgspec>("returner_argspec").inline(),
+        function::<returner::ReturnerDoc>("returner_doc").inline(),
         function::<runner::RunnerArgspec>("runner_argspec").inline(),
         function::<runner::RunnerDoc>("runner_doc").inline(),
         function::<state::StateArgspec>("state_argspec").inline(),
         function::<state::StateDoc>("state_doc").inline(),
+        function::<schema::StateSchema>("state_schema").inline(),
     ],
 };
 
@@ -167,14 +174,14 @@ fn spec(fields: &[Field]) -> Map {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use crate::exec::context::NoMaster;
     use crate::exec::modules::call;
     use crate::exec::modules::tests::World;
     use crate::wire::record::Arguments;
     use crate::wire::value::{Value, parse_json};
 
-    fn value(fun: &str, arguments: Arguments) -> Value {
+    pub fn value(fun: &str, arguments: Arguments) -> Value {
         call(&World::new().ctx(&NoMaster), fun, arguments).unwrap().value
     }
 
@@ -182,7 +189,7 @@ mod tests {
     fn functions_are_found_by_module_name_and_pattern() {
         assert_eq!(value("sys.list_functions", Arguments::positional(["sys.doc"])), Value::list(["sys.doc"]));
         let of_module = value("sys.list_functions", Arguments::positional(["sys"]));
-        assert_eq!(of_module.as_list().unwrap().len(), 15);
+        assert_eq!(of_module.as_list().unwrap().len(), 20);
         assert_eq!(value("sys.list_functions", Arguments::positional(["sys."])), of_module);
         assert_eq!(value("sys.list_functions", Arguments::positional(["nothing"])), Value::List(Vec::new()));
         assert_eq!(value("sys.list_modules", Arguments::positional(["cm*"])), Value::list(["cmd"]));

@@ -9,6 +9,7 @@ mod latest;
 mod patch;
 mod removed;
 mod uptodate;
+mod verify;
 mod version;
 mod wanted;
 mod watch;

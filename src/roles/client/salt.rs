@@ -8,6 +8,7 @@ mod shown;
 use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Account, Client, ClientError, configured, sudo_user};
 use crate::exec::random;
+use crate::exec::returners::JOB_CACHE;
 use crate::exec::target::Target;
 use crate::roles::cli::arguments::{self, Called};
 use crate::roles::cli::exit::{complain, print};
@@ -18,9 +19,6 @@ use crate::wire::message::{LocalAnswer, LocalAsk, Publish, Steps};
 use crate::wire::value::{Map, Value};
 use shown::Shown;
 use std::time::Duration;
-
-/// The returner that every answer goes to: the master's job cache.
-const JOB_CACHE: &str = "local_cache";
 
 pub fn run(args: &[String]) -> u8 {
     let line = match SaltLine::read(args, std::io::stdin()) {

@@ -1,4 +1,4 @@
-//! What a minion that stands beside a master has the master's programs do: `saltutil.cmd`, `saltutil.runner`.
+//! What a minion that stands beside a master has the master's programs do: `saltutil.cmd`, `cmd_iter`, `runner`.
 
 use super::super::Run;
 use crate::exec::program::Program;
@@ -10,8 +10,10 @@ use std::path::Path;
 
 record! {
     /// Runs a function on minions of the master that this minion stands beside: what `salt` would show, under `ret`.
+    /// `cmd_iter` does the same.
     ///
     ///   salt '*' saltutil.cmd '*' test.ping
+    ///   salt '*' saltutil.cmd_iter '*' test.ping
     ///   salt '*' saltutil.cmd 'os:Debian' cmd.run '["uptime"]' tgt_type=grain
     pub struct Cmd {
         /// Which minions.

@@ -1,9 +1,11 @@
 //! `pkg.installed`.
 
 use super::super::{Look, Outcome, Plan, State, already, ask, failed, from_to, given};
+use super::verify::{Verify, listed};
 use super::version::{Rules, fulfills};
 use super::wanted::{Found, Pairs, Request, newest, shown};
 use super::{installed_versions, normal, note_refreshed, refreshes, troubled, versions_of};
+use crate::exec::modules::pkg::tool;
 use crate::exec::{Ctx, Fault};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords};
@@ -39,7 +41,8 @@ record! {
         sources: Value = (),
         /// A newer version is as good as the one that is named.
         allow_updates: bool = false,
-        /// Whether files of installed packages are checked: refused where the host has no tool for it.
+        /// Install again what is installed and whose files were altered, with rpm: True, or a list of `ignore_types` (kinds of
+        /// files that do not count: config, doc, ghost, license, readme) and `verify_options` (of rpm, without their hyphens).
         pkg_verify: Value = false,
         /// Taken, not used: the host's own architecture is always left out of names.
         normalize: bool = true,
@@ -60,7 +63,11 @@ impl State for Installed {
         if self.pkgs.as_list().is_some_and(<[Value]>::is_empty) {
             return Ok(already("No packages to install provided"));
         }
-        if self.pkg_verify.truthy() {
+        let verify = match Verify::asked(&self.pkg_verify, self.kwargs.0.str_at("root")) {
+            Ok(verify) => verify,
+            Err(wrong) => return Ok(failed(wrong)),
+        };
+        if verify.is_some() && !matches!(tool(ctx), Some("dnf" | "zypper")) {
             return Ok(failed("pkg.verify not implemented"));
         }
         let version = (!self.version.is_null()).then(|| self.version.to_text());
@@ -70,6 +77,7 @@ impl State for Installed {
             pkgs: self.pkgs.clone(),
             sources: self.sources.clone(),
             reinstall: self.reinstall,
+            verify,
             rules: Rules { ignore_epoch: self.ignore_epoch, allow_updates: self.allow_updates },
         };
         let found = match request.find(ctx)? {
@@ -121,7 +129,15 @@ impl Installed {
             ));
             changes.extend(found.unpurged.iter().map(|name| (name.as_str(), from_new("installed"))).collect());
         }
-        if !found.reinstalled.is_empty() {
+        for (name, files) in &found.altered {
+            comment.push(format!(
+                "Package '{}' would be reinstalled because the following files have been altered:\n{}",
+                self.as_asked(found, name),
+                listed(ctx, files)
+            ));
+            changes.insert(name.as_str(), Map::new());
+        }
+        if self.reinstall && !found.reinstalled.is_empty() {
             let names: Vec<String> = found.reinstalled.iter().map(|pair| self.shown(pair)).collect();
             comment.push(format!("The following packages would be reinstalled: {}", names.join(", ")));
             changes.extend(names.iter().map(|name| (name.as_str(), from_new("installed"))).collect());
@@ -132,6 +148,12 @@ impl Installed {
     /// A package as results name it: files have no version there.
     fn shown(&self, pair: &(String, Option<String>)) -> String {
         if self.sources.truthy() { pair.0.clone() } else { shown(pair) }
+    }
+
+    /// A package as results name it, with the version that the SLS asks for.
+    fn as_asked(&self, found: &Found, name: &str) -> String {
+        let asked = found.desired.iter().find(|(other, _)| other == name);
+        asked.map_or_else(|| name.to_owned(), |pair| self.shown(pair))
     }
 
     fn install(self, ctx: &Ctx, found: Found, hold: Option<bool>) -> Result<Outcome, Fault> {
@@ -170,6 +192,26 @@ impl Installed {
             changes.insert("purge_desired", done);
         }
         self.told(ctx, found, changes, hold)
+    }
+
+    /// Whose installation again has succeeded and whose has not, with the files that were altered.
+    fn remedied(&self, ctx: &Ctx, found: &Found, changes: &Map) -> Result<(Remedied, Remedied), Fault> {
+        let (mut again, mut still) = (Remedied::new(), Remedied::new());
+        for (name, _) in &found.reinstalled {
+            let shown = self.as_asked(found, name);
+            let altered = found.altered.iter().find(|(other, _)| other == name).map(|(_, files)| files);
+            let (Some(verify), Some(before)) = (&found.verify, altered) else {
+                let list = if changes.contains(name) { &mut again } else { &mut still };
+                list.push((shown, None));
+                continue;
+            };
+            let now = verify.altered(ctx, name)?;
+            match now.is_empty() {
+                true => again.push((shown, Some(listed(ctx, before)))),
+                false => still.push((shown, Some(listed(ctx, &now)))),
+            }
+        }
+        Ok((again, still))
     }
 
     fn told(&self, ctx: &Ctx, found: Found, changes: Map, hold: Option<bool>) -> Result<Outcome, Fault> {
@@ -217,15 +259,19 @@ impl Installed {
                 "already installed",
             ));
         }
-        let mut succeeded = failures.is_empty();
-        for pair in &found.reinstalled {
-            let done = changes.contains(&pair.0);
-            succeeded &= done;
-            comment.push(match done {
-                true => format!("Package {} was reinstalled.", self.shown(pair)),
-                false => format!("Reinstall was not successful for package {}.", self.shown(pair)),
-            });
-        }
+        let (again, still) = self.remedied(ctx, &found, &changes)?;
+        let succeeded = failures.is_empty() && still.is_empty();
+        comment.extend(again.iter().map(|(shown, files)| match files {
+            None => format!("Package {shown} was reinstalled."),
+            Some(files) => format!("Package {shown} was reinstalled. The following files were remediated:\n{files}"),
+        }));
+        comment.extend(still.iter().map(|(shown, files)| {
+            let told = format!("Reinstall was not successful for package {shown}.");
+            match files {
+                None => told,
+                Some(files) => format!("{told} The following files could not be remediated:\n{files}"),
+            }
+        }));
         let outcome = Outcome::new(Some(succeeded), comment.join("\n")).with_changes(changes);
         match hold {
             Some(hold) => held_too(ctx, &found, hold, outcome),
@@ -233,6 +279,9 @@ impl Installed {
         }
     }
 }
+
+/// Packages as results name them, each with its altered files where these were the reason.
+type Remedied = Vec<(String, Option<String>)>;
 
 /// The version that a repository has of what is asked for; nothing where it has none that is named so.
 fn offered(ctx: &Ctx, pair: &(String, Option<String>)) -> Result<Option<String>, Fault> {

@@ -1,6 +1,7 @@
 //! What `pkg.installed` is to install: what an SLS names, compared with what is there.
 
 use super::super::ask;
+use super::verify::{Altered, Verify};
 use super::version::{Rules, fulfills};
 use super::{installed_versions, normal, versions_of};
 use crate::exec::program::Program;
@@ -17,6 +18,8 @@ pub struct Request {
     pub pkgs: Value,
     pub sources: Value,
     pub reinstall: bool,
+    /// How the files of what is installed are checked, if they are.
+    pub verify: Option<Verify>,
     pub rules: Rules,
 }
 
@@ -26,6 +29,10 @@ pub struct Found {
     pub desired: Pairs,
     pub targets: Pairs,
     pub reinstalled: Pairs,
+    /// Why they are installed again: what of their files is not as it was.
+    pub altered: Altered,
+    /// How that was found out.
+    pub verify: Option<Verify>,
     /// Packages that the host has marked to be purged.
     pub unpurged: Vec<String>,
     /// Whether a version was compared.
@@ -40,7 +47,7 @@ impl Found {
 
 impl Request {
     /// What is to be done. The error is for whoever wrote the SLS.
-    pub fn find(&self, ctx: &Ctx) -> Result<Result<Found, String>, Fault> {
+    pub fn find(mut self, ctx: &Ctx) -> Result<Result<Found, String>, Fault> {
         let is_source = self.sources.truthy();
         if self.pkgs.truthy() && is_source {
             return Ok(Err("Only one of \"pkgs\" and \"sources\" is permitted.".to_owned()));
@@ -84,13 +91,27 @@ impl Request {
                 },
                 (_, wanted) => wanted.clone(),
             };
-            let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else { continue };
-            found.compared = true;
-            if !fulfills(ctx, &versions, &wanted, self.rules)? {
-                found.targets.push(target);
+            if let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) {
+                found.compared = true;
+                if !fulfills(ctx, &versions, &wanted, self.rules)? {
+                    found.targets.push(target);
+                    continue;
+                }
+            }
+            if let Some(verify) = &self.verify {
+                match verify.altered(ctx, name) {
+                    Ok(files) if files.is_empty() => {}
+                    Ok(files) => {
+                        // Without a version, of which what is installed may be but one that is as good.
+                        found.reinstalled.push((name.clone(), target.1.filter(|_| is_source)));
+                        found.altered.push((name.clone(), files));
+                    }
+                    Err(fault) => return Ok(Err(fault.to_string())),
+                }
             }
         }
         found.desired = desired;
+        found.verify = self.verify.take();
         Ok(Ok(found))
     }
 
