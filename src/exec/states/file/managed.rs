@@ -5,7 +5,7 @@ mod contents;
 use super::super::{Look, Outcome, Plan, State, already, failed, stands};
 use super::check_cmd::{Check, checked};
 use super::owner::{Owner, owned};
-use super::source::{Found, Source, Template, Verify};
+use super::source::{Complaint, Found, Source, Template, Verify};
 use super::target::{Content, Origin, Target};
 use super::{accumulated, is_folder, mode, own_name, single};
 use crate::exec::modules::file::attributes::SelinuxContext;
@@ -297,7 +297,7 @@ impl Managed {
             Ok(()) => None,
             Err(fault) => Some(format!("Failed checking new file's signature: {fault}")),
         };
-        let target = Target {
+        let mut target = Target {
             name: name.clone(),
             content,
             owner,
@@ -340,11 +340,31 @@ impl Managed {
             folder: self.tmp_dir.clone(),
             ending: self.tmp_ext.clone().unwrap_or_default(),
         });
-        let apply = move |ctx: &Ctx| match checked(ctx, &target, check)? {
-            Some(complaint) => Ok(complaint),
-            None => target.make(ctx, seen),
+        let put_off = self.put_off(look, &mut target);
+        let apply = move |ctx: &Ctx| {
+            if let Some(put_off) = put_off
+                && let Err(complaint) = put_off.bring(ctx, &mut target)?
+            {
+                return Ok(Outcome::failed(complaint));
+            }
+            match checked(ctx, &target, check)? {
+                Some(complaint) => Ok(complaint),
+                None => target.make(ctx, seen),
+            }
         };
         Ok(Plan::Changes { would, apply: Box::new(apply) })
+    }
+
+    /// Lets go of a content that is large and can be brought again: `file.recurse` plans all its files before it writes
+    /// the first one.
+    fn put_off(&self, look: &Look, target: &mut Target) -> Option<PutOff> {
+        let content = target.content.as_mut()?;
+        let has_engine = self.template.as_ref().is_some_and(|engine| !engine.is_empty());
+        if content.origin != Origin::Source || has_engine || content.bytes.len() <= KEPT {
+            return None;
+        }
+        content.bytes = Vec::new();
+        Some(PutOff { source: self.source(), saltenv: look.saltenv.to_owned() })
     }
 
     fn context_of_selinux(&self) -> SelinuxContext {
@@ -407,6 +427,30 @@ impl Managed {
     }
 }
 
+/// How many bytes of a source are kept between the plan and its execution.
+const KEPT: usize = 64 * 1024;
+
+/// A source whose content is brought when the file is written.
+struct PutOff {
+    source: Source,
+    saltenv: String,
+}
+
+impl PutOff {
+    fn bring(self, ctx: &Ctx, target: &mut Target) -> Result<Result<(), Complaint>, Fault> {
+        let look = Look { ctx, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
+        match self.source.load(&look, &target.name)? {
+            Ok(Some(Found { bytes, mismatch: None, .. })) => {
+                target.content = Some(Content { bytes, origin: Origin::Source });
+                Ok(Ok(()))
+            }
+            Ok(Some(Found { address, .. })) => Ok(Err(format!("{address} has changed while it was looked at"))),
+            Ok(None) => Ok(Err(format!("The source of {} is not there any more", target.name))),
+            Err(complaint) => Ok(Err(complaint)),
+        }
+    }
+}
+
 /// Variables as an SLS gives them: a map, or a list of maps.
 fn as_map(value: &Value) -> Option<Map> {
     match value {
@@ -416,5 +460,34 @@ fn as_map(value: &Value) -> Option<Map> {
             Some(all)
         }),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::exec::host::Host;
+    use crate::exec::host::fake::{Fake, Folder};
+    use crate::exec::modules::tests::World;
+    use crate::exec::states::tests::{both, planned};
+    use crate::wire::record::Arguments;
+    use std::path::Path;
+
+    #[test]
+    fn a_large_source_is_brought_when_the_file_is_written_and_missed_where_it_has_gone() {
+        let folder = Folder::new();
+        let source = folder.path().join("image");
+        let bytes = "line\n".repeat(100_000);
+        std::fs::write(&source, &bytes).unwrap();
+        let source = source.to_str().unwrap();
+        let world = World::on(Fake::new().file(source, &bytes).folder("/srv"));
+        let wanted = || Arguments::default().with("name", "/srv/image").with("source", source);
+        let gone = planned(&world, "file.managed", wanted());
+        let (_, done) = both(&world, planned(&world, "file.managed", wanted()));
+        assert_eq!(done.comment, "File /srv/image updated");
+        assert_eq!(world.host.read(Path::new("/srv/image")).unwrap(), bytes.as_bytes());
+        std::fs::remove_file(source).unwrap();
+        let (_, done) = both(&world, gone);
+        assert_eq!((done.result, done.comment), (Some(false), format!("Local file source {source} does not exist")));
+        assert_eq!(world.host.read(Path::new("/srv/image")).unwrap(), bytes.as_bytes());
     }
 }
