@@ -70,7 +70,7 @@ fn a_running_job_is_seen_and_killed_and_ends_as_killed() {
 fn a_return_that_the_master_could_not_take_comes_when_it_is_back() {
     let mut fleet = Fleet::start(&["web1"]);
     // The minion has its pillar by then: what is taken before waits for it.
-    assert_eq!(fleet.salt(&["web1", "cmd.run", "true"]).code, 0);
+    assert_eq!(fleet.salt(&["web1", "cmd.run", "echo here"]).code, 0);
     let ran = fleet.path("ran");
     let jid = start_job(&fleet, "web1", &["cmd.run", &format!("sleep 1; echo x >> {}", ran.display())]);
     wait_for("the job to be taken", || fleet.path(format!("web1/cache/proc/{jid}")).exists().then_some(()));
