@@ -91,14 +91,6 @@ fn a_deleted_key_ends_the_session_at_once_and_the_others_notice_nothing() {
 }
 
 #[test]
-fn a_deleted_key_is_gone_for_some_seconds_though_its_minion_knocks_at_once() {
-    let fleet = with_accepted(&["web1"]);
-    assert_eq!(fleet.run("salt-key", &["-y", "-d", "web1"]).code, 0);
-    assert!(!is_unaccepted(&fleet, "web1"));
-    wait_for("the key to come again", || is_unaccepted(&fleet, "web1").then_some(()));
-}
-
-#[test]
 fn a_minion_whose_key_was_put_there_by_hand_is_missed_at_once() {
     let fleet = with_accepted(&["web1"]);
     let keys = fleet.path("pki/master/minions");

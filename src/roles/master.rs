@@ -63,7 +63,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 use strangers::Strangers;
-use trust::{Gone, Waiting};
+use trust::Waiting;
 
 /// A master, running.
 pub struct Master {
@@ -79,7 +79,6 @@ pub struct Master {
     stamp: RefCell<Stamp>,
     accepted: RefCell<HashMap<Id, PublicKey>>,
     waiting: Waiting,
-    gone: Gone,
     /// How often strangers may cause an event or a warning.
     rate: Rate,
     strangers: RefCell<Strangers>,
@@ -171,7 +170,6 @@ impl Master {
             unsettled: Cell::new(false),
             accepted: RefCell::default(),
             waiting: Waiting::default(),
-            gone: Gone::default(),
             rate: Rate::new(20, Duration::from_secs(10)),
             strangers: RefCell::default(),
             seats: RefCell::default(),

@@ -101,12 +101,11 @@ impl Master {
         let (mut decision, deadline) = (self.decide_on(&claimed), Instant::now() + DECISION_TIME);
         while decision == Decision::Waits {
             let decided = self.waiting.on(&claimed.claim.id);
-            let again = self.gone.until(&claimed.claim.id, claimed.key, Instant::now());
-            let looks_again = async { decided.recv().await.is_ok() }.or(async {
-                Timer::at(again.unwrap_or(deadline).min(deadline)).await;
-                again.is_some()
+            let in_time = async { decided.recv().await.is_ok() }.or(async {
+                Timer::at(deadline).await;
+                false
             });
-            if !looks_again.await {
+            if !in_time.await {
                 return Some(claimed.wait(Wait { seconds: 1, reason: Reason::Pending }));
             }
             decision = self.decide_on(&claimed);

@@ -10,11 +10,7 @@ use smol::channel::{Receiver, Sender, bounded};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
-
-/// How long a key that was deleted is not written down again: who deletes a key sees it gone, though the minion that has
-/// it knocks again at once.
-const GONE_TIME: Duration = Duration::from_secs(10);
+use std::time::Instant;
 
 /// The rules by which keys are decided on without an admin.
 #[derive(Default)]
@@ -85,25 +81,6 @@ impl Waiting {
     }
 }
 
-/// Keys that were deleted while their minions were here, by id, and since when.
-#[derive(Default)]
-pub struct Gone(RefCell<HashMap<Id, (PublicKey, Instant)>>);
-
-impl Gone {
-    fn add(&self, id: &Id, key: PublicKey, now: Instant) {
-        let mut gone = self.0.borrow_mut();
-        gone.retain(|_, (_, since)| now.duration_since(*since) < GONE_TIME);
-        gone.insert(id.clone(), (key, now));
-    }
-
-    /// Until when this key is passed over.
-    pub fn until(&self, id: &str, key: PublicKey, now: Instant) -> Option<Instant> {
-        let gone = self.0.borrow();
-        let (_, since) = gone.get(id).filter(|(deleted, _)| *deleted == key)?;
-        Some(*since + GONE_TIME).filter(|until| *until > now)
-    }
-}
-
 impl Master {
     /// Decides on a key that has proved itself, and writes down what is new.
     pub fn decide(&self, id: &str, key: PublicKey, grains: &Map) -> Decision {
@@ -169,9 +146,6 @@ impl Master {
     }
 
     fn pend(&self, id: &str, key: PublicKey, grains: &Map) -> Result<Decision, StoreError> {
-        if self.gone.until(id, key, Instant::now()).is_some() {
-            return Ok(Decision::Waits);
-        }
         match self.store.put_pending(id, &key)? {
             Pended::Written => {
                 log::info!("a new key waits for a decision: '{id}'");
@@ -268,9 +242,6 @@ impl Master {
             let accepted = self.accepted.borrow();
             before.iter().filter(|(id, key)| accepted.get(*id) != Some(*key)).map(|(id, _)| id.clone()).collect()
         };
-        for id in &gone {
-            self.gone.add(id, before[id], Instant::now());
-        }
         let new: Vec<Id> = self.accepted.borrow().keys().filter(|id| !before.contains_key(*id)).cloned().collect();
         for id in new {
             self.waiting.decided(&id);
@@ -313,7 +284,6 @@ fn shows_grains(opts: &Map, act: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::Identity;
 
     #[test]
     fn grains_are_shown_in_the_events_that_the_configuration_names() {
@@ -322,17 +292,5 @@ mod tests {
         let pend = Map::from_iter([("auth_events_pend_autosign_grains", true)]);
         assert!(shows_grains(&pend, "pend") && !shows_grains(&pend, "accept"));
         assert!(!shows_grains(&Map::new(), "pend"));
-    }
-
-    #[test]
-    fn a_deleted_key_is_passed_over_for_some_seconds_and_another_key_is_not() {
-        let [key, other] = [(); 2].map(|()| Identity::generate().public());
-        let (gone, id, now) = (Gone::default(), Id::from("web1"), Instant::now());
-        gone.add(&id, key, now);
-        assert_eq!(gone.until("web1", key, now), Some(now + GONE_TIME));
-        assert_eq!(gone.until("web1", other, now), None);
-        assert_eq!(gone.until("web1", key, now + GONE_TIME), None);
-        gone.add(&Id::from("web2"), other, now + GONE_TIME);
-        assert_eq!(gone.0.borrow().len(), 1);
     }
 }
