@@ -41,7 +41,7 @@ mod hashutil;
 mod hosts;
 mod http;
 mod ini;
-mod ip;
+pub mod ip;
 mod iptables;
 mod key;
 mod kmod;

@@ -1,5 +1,5 @@
-//! `ip.*`: how network interfaces are configured: the files of ifupdown in Debian's family, those of network-scripts in
-//! Red Hat's.
+//! `ip.*`: how network interfaces are configured: the files of ifupdown or netplan in Debian's family, those of
+//! network-scripts in Red Hat's.
 //!
 //! What an interface is to be like comes as keyword arguments, by the names that the states of `network` have for them.
 
@@ -7,6 +7,7 @@ mod bond;
 mod check;
 mod debian;
 mod ethtool;
+mod netplan;
 mod redhat;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ pub const MODULE: Module = Module {
         function::<GetInterface>("get_interface"),
         function::<GetNetworkSettings>("get_network_settings"),
         function::<GetRoutes>("get_routes"),
+        function::<NetplanActive>("netplan_active"),
         function::<Up>("up"),
     ],
 };
@@ -44,15 +46,15 @@ pub const MODULE: Module = Module {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Debian,
+    /// Debian's, where netplan has the network and the files of ifupdown have no effect.
+    Netplan,
     RedHat,
 }
 
 impl Family {
     fn of(ctx: &Ctx) -> Result<Family, Fault> {
         match ctx.grains.str_at("os_family") {
-            Some("Debian") if ctx.host.which("netplan").is_some() && paths::is_folder(ctx.host, "/etc/netplan") => {
-                Err(Fault::execution("netplan has this host's network, and /etc/network/interfaces has no effect here"))
-            }
+            Some("Debian") if netplan::is_active(ctx) => Ok(Family::Netplan),
             Some("Debian") => Ok(Family::Debian),
             Some("RedHat") => Ok(Family::RedHat),
             other => Err(Fault::execution(format!(
@@ -66,9 +68,16 @@ impl Family {
     fn debian(ctx: &Ctx, what: &str) -> Result<(), Fault> {
         match Family::of(ctx)? {
             Family::Debian => Ok(()),
-            Family::RedHat => Err(Fault::execution(format!("{what} is a file of its own in Debian's family alone"))),
+            Family::Netplan | Family::RedHat => {
+                Err(Fault::execution(format!("{what} is a file of its own in Debian's family alone, without netplan")))
+            }
         }
     }
+}
+
+/// Whether the options of a bond stand in a file of their own.
+pub fn is_bond_apart(ctx: &Ctx) -> bool {
+    matches!(Family::of(ctx), Ok(Family::Debian))
 }
 
 /// The keyword arguments of a call.
@@ -143,6 +152,7 @@ impl Run for GetInterface {
         checked(&self.iface)?;
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::interface::shown(ctx, &self.iface)?.into(),
+            Family::Netplan => netplan::interface::shown(ctx, &self.iface)?.into(),
             Family::RedHat => redhat::interface::shown(ctx, &self.iface)?.into(),
         })
     }
@@ -170,6 +180,7 @@ impl Run for BuildInterface {
         let (kind, settings) = (self.iface_type.to_lowercase(), Settings(self.settings.0));
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::interface::build(ctx, &self.iface, &kind, self.enabled, settings)?.into(),
+            Family::Netplan => netplan::interface::build(ctx, &self.iface, &kind, &settings)?.into(),
             Family::RedHat => redhat::interface::build(ctx, &self.iface, &kind, self.enabled, settings)?.into(),
         })
     }
@@ -228,6 +239,7 @@ impl Run for GetRoutes {
         checked(&self.iface)?;
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::routes::shown(ctx, &self.iface)?.into(),
+            Family::Netplan => netplan::routes::shown(ctx, &self.iface)?.into(),
             Family::RedHat => redhat::routes::shown(ctx, &self.iface)?.into(),
         })
     }
@@ -252,13 +264,14 @@ impl Run for BuildRoutes {
         let settings = Settings(self.settings.0);
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::routes::build(ctx, &self.iface, &settings)?.into(),
+            Family::Netplan => netplan::routes::build(ctx, &self.iface, &settings)?.into(),
             Family::RedHat => redhat::routes::build(ctx, &self.iface, &settings)?.into(),
         })
     }
 }
 
 record! {
-    /// Shows what is configured for the network as a whole.
+    /// Shows what is configured for the network as a whole: with netplan, nothing.
     ///
     ///   salt '*' ip.get_network_settings
     pub struct GetNetworkSettings {}
@@ -268,13 +281,14 @@ impl Run for GetNetworkSettings {
     fn run(self, ctx: &Ctx) -> Reply {
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::settings::shown(ctx)?.into(),
+            Family::Netplan => Vec::<String>::new().into(),
             Family::RedHat => redhat::settings::shown(ctx)?.into(),
         })
     }
 }
 
 record! {
-    /// Configures the network as a whole; what there is afterwards is shown.
+    /// Configures the network as a whole; what there is afterwards is shown. With netplan there is nothing to configure.
     ///
     ///   salt '*' ip.build_network_settings enabled=True hostname=web1.example.com
     pub struct BuildNetworkSettings {
@@ -291,6 +305,7 @@ impl Run for BuildNetworkSettings {
         let settings = Settings(lowered.collect());
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::settings::build(ctx, &settings)?.into(),
+            Family::Netplan => Vec::<String>::new().into(),
             Family::RedHat => redhat::settings::build(ctx, &settings)?.into(),
         })
     }
@@ -302,13 +317,17 @@ record! {
     ///   salt '*' ip.apply_network_settings
     pub struct ApplyNetworkSettings {
         /// `require_reboot=True`: it is not, the next boot does it. `apply_hostname=True`: the host gets the name `hostname`.
+        /// With netplan, `test=True` does nothing.
         settings: Keywords,
     }
 }
 
 impl Run for ApplyNetworkSettings {
     fn run(self, ctx: &Ctx) -> Reply {
-        let settings = Settings(self.settings.0);
+        let (family, settings) = (Family::of(ctx)?, Settings(self.settings.0));
+        if family == Family::Netplan && settings.is_test() {
+            return Ok(true.into());
+        }
         let is_on = |name: &str| settings.at(name).and_then(switch) == Some(true);
         let mut is_named = true;
         if is_on("apply_hostname") {
@@ -330,7 +349,8 @@ impl Run for ApplyNetworkSettings {
         let service = |fun: &str, name: &str| -> Result<bool, Fault> {
             Ok(ctx.run(fun, Arguments::positional([name]))?.truthy())
         };
-        let is_applied = match Family::of(ctx)? {
+        let is_applied = match family {
+            Family::Netplan => netplan::apply(ctx)?,
             Family::Debian => {
                 let stopped = service("service.stop", "networking")?;
                 // Interfaces that go down take a moment.
@@ -353,8 +373,8 @@ record! {
     pub struct Up {
         /// The interface.
         iface: String,
-        /// What it is: eth, bond, bridge, slave, vlan, ...
-        iface_type: String,
+        /// What it is: eth, bond, bridge, slave, vlan, ...; only netplan can do without.
+        iface_type: Option<String> = (),
     }
 }
 
@@ -365,28 +385,49 @@ record! {
     pub struct Down {
         /// The interface.
         iface: String,
-        /// What it is: eth, bond, bridge, slave, vlan, ...
-        iface_type: String,
+        /// What it is: eth, bond, bridge, slave, vlan, ...; only netplan can do without.
+        iface_type: Option<String> = (),
+    }
+}
+
+record! {
+    /// Whether netplan has the network: its program and `/etc/netplan` are there.
+    ///
+    ///   salt '*' ip.netplan_active
+    pub struct NetplanActive {}
+}
+
+impl Run for NetplanActive {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(netplan::is_active(ctx).into())
     }
 }
 
 impl Run for Up {
     fn run(self, ctx: &Ctx) -> Reply {
-        turn(ctx, "ifup", &self.iface, &self.iface_type)
+        checked(&self.iface)?;
+        match Family::of(ctx)? {
+            Family::Netplan => Ok(netplan::apply(ctx)?.into()),
+            family => turn(ctx, family, "ifup", &self.iface, self.iface_type),
+        }
     }
 }
 
 impl Run for Down {
     fn run(self, ctx: &Ctx) -> Reply {
-        turn(ctx, "ifdown", &self.iface, &self.iface_type)
+        checked(&self.iface)?;
+        match Family::of(ctx)? {
+            Family::Netplan => netplan::down(ctx, &self.iface),
+            family => turn(ctx, family, "ifdown", &self.iface, self.iface_type),
+        }
     }
 }
 
-fn turn(ctx: &Ctx, program: &str, iface: &str, kind: &str) -> Reply {
-    checked(iface)?;
-    let others = match Family::of(ctx)? {
-        Family::Debian => ["slave", "source"],
+fn turn(ctx: &Ctx, family: Family, program: &str, iface: &str, kind: Option<String>) -> Reply {
+    let kind = kind.ok_or_else(|| Fault::invocation(format!("{program} {iface}: the iface_type is missing")))?;
+    let others = match family {
         Family::RedHat => ["slave", "teamport"],
+        Family::Debian | Family::Netplan => ["slave", "source"],
     };
     if others.contains(&kind.to_lowercase().as_str()) {
         return Ok(().into());

@@ -200,4 +200,30 @@ mod tests {
             assert!(outcome.comment.contains(comment), "{wanted}: {}", outcome.comment);
         }
     }
+    #[test]
+    fn routes_of_netplan_stand_once_they_are_written() {
+        let host = Fake::new().program("/usr/bin/netplan").folder("/etc/netplan");
+        let world = World { grains: Map::from_iter([("os_family", "Debian")]), ..World::on(host) };
+        let plan = || {
+            let wanted = "{name: eth7, routes: [{ipaddr: 10.2.0.0, netmask: 16, gateway: 10.0.0.1}]}";
+            planned(&world, "network.routes", arguments(wanted))
+        };
+        let Ok(Plan::Changes { would, .. }) = plan() else { panic!("there are no such routes") };
+        assert_eq!(would.comment, "Interface eth7 routes are set to be added.");
+        let ctx = world.ctx(&crate::exec::context::NoMaster);
+        let wanted = arguments("{routes: [{ipaddr: 10.2.0.0, netmask: 16, gateway: 10.0.0.1}]}");
+        ctx.run("ip.build_routes", Arguments { positional: vec!["eth7".into()], ..wanted }).unwrap();
+        let (same, _) = both(&world, plan());
+        assert_eq!((same.result, same.comment.as_str()), (Some(true), "Interface eth7 routes are up to date."));
+    }
+
+    #[test]
+    fn a_bond_of_netplan_is_one_file() {
+        let host = Fake::new().program("/usr/bin/netplan").folder("/etc/netplan");
+        let world = World { grains: Map::from_iter([("os_family", "Debian")]), ..World::on(host) };
+        let wanted = "{name: bond0, type: bond, slaves: eth1, mode: 1, noifupdown: true}";
+        let plan = planned(&world, "network.managed", arguments(wanted));
+        let Ok(Plan::Changes { would, .. }) = plan else { panic!("there is no such bond") };
+        assert_eq!(would.comment, "Interface bond0 is set to be added.");
+    }
 }

@@ -6,7 +6,7 @@ use crate::exec::{Ctx, Fault};
 use crate::wire::value::{Map, Value};
 
 /// The modes, each at its number.
-const MODES: [&str; 7] =
+pub const MODES: [&str; 7] =
     ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"];
 
 /// Options of a bond by their names, in the order in which they are written.
@@ -15,7 +15,7 @@ pub fn options(ctx: &Ctx, family: Family, settings: &Settings, iface: &str) -> R
     let mode = bond.mode()?;
     let mut options = Map::from_iter([("mode", mode.to_string())]);
     match family {
-        Family::Debian => bond.debian(ctx, mode, &mut options)?,
+        Family::Debian | Family::Netplan => bond.debian(ctx, mode, &mut options)?,
         Family::RedHat => bond.redhat(ctx, mode, &mut options)?,
     }
     Ok(options)

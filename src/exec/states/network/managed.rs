@@ -3,6 +3,7 @@
 use super::super::{Look, Outcome, Plan, State, ask, failed, single};
 use super::status::{Turn, is_up};
 use super::{Call, Difference};
+use crate::exec::modules::ip::is_bond_apart;
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault};
 use crate::record;
@@ -116,8 +117,8 @@ impl Interface {
             key: "interface",
             new: "Added network interface.".to_owned(),
         }];
-        // Red Hat's family has the options of a bond in the file of the interface.
-        if self.kind == "bond" && ctx.grains.str_at("os_family") == Some("Debian") {
+        // Red Hat's family and netplan have the options of a bond in the file of the interface.
+        if self.kind == "bond" && is_bond_apart(ctx) {
             files.push(File {
                 old: show("ip.get_bond")?,
                 call: Call { fun: "ip.build_bond", positional: vec![name.into()], settings: self.settings.clone() },
