@@ -1,5 +1,5 @@
-//! `ip.*`: how network interfaces are configured: the files of ifupdown in Debian's family, those of network-scripts in
-//! Red Hat's.
+//! `ip.*`: how network interfaces are configured: the files of ifupdown in Debian's family, in Red Hat's those of
+//! network-scripts or, where it has the network, NetworkManager's.
 //!
 //! What an interface is to be like comes as keyword arguments, by the names that the states of `network` have for them.
 
@@ -7,6 +7,7 @@ mod bond;
 mod check;
 mod debian;
 mod ethtool;
+mod network_manager;
 mod redhat;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ use crate::exec::host::Attributes;
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault, Reply, paths};
 use crate::record;
-use crate::wire::record::{Arguments, Keywords};
+use crate::wire::record::{ArgumentError, Arguments, Keywords};
 use crate::wire::value::{Map, Value};
 use check::switch;
 use std::path::Path;
@@ -36,6 +37,7 @@ pub const MODULE: Module = Module {
         function::<GetInterface>("get_interface"),
         function::<GetNetworkSettings>("get_network_settings"),
         function::<GetRoutes>("get_routes"),
+        function::<NmManaged>("nm_managed"),
         function::<Up>("up"),
     ],
 };
@@ -45,6 +47,8 @@ pub const MODULE: Module = Module {
 enum Family {
     Debian,
     RedHat,
+    /// Red Hat's family as well.
+    NetworkManager,
 }
 
 impl Family {
@@ -54,6 +58,7 @@ impl Family {
                 Err(Fault::execution("netplan has this host's network, and /etc/network/interfaces has no effect here"))
             }
             Some("Debian") => Ok(Family::Debian),
+            Some("RedHat") if network_manager::is_in_charge(ctx) => Ok(Family::NetworkManager),
             Some("RedHat") => Ok(Family::RedHat),
             other => Err(Fault::execution(format!(
                 "interfaces can be configured in the families Debian and RedHat, this host is of {}",
@@ -66,7 +71,7 @@ impl Family {
     fn debian(ctx: &Ctx, what: &str) -> Result<(), Fault> {
         match Family::of(ctx)? {
             Family::Debian => Ok(()),
-            Family::RedHat => Err(Fault::execution(format!("{what} is a file of its own in Debian's family alone"))),
+            _ => Err(Fault::execution(format!("{what} is a file of its own in Debian's family alone"))),
         }
     }
 }
@@ -144,6 +149,7 @@ impl Run for GetInterface {
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::interface::shown(ctx, &self.iface)?.into(),
             Family::RedHat => redhat::interface::shown(ctx, &self.iface)?.into(),
+            Family::NetworkManager => network_manager::interface::shown(ctx, &self.iface)?.into(),
         })
     }
 }
@@ -171,6 +177,9 @@ impl Run for BuildInterface {
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::interface::build(ctx, &self.iface, &kind, self.enabled, settings)?.into(),
             Family::RedHat => redhat::interface::build(ctx, &self.iface, &kind, self.enabled, settings)?.into(),
+            Family::NetworkManager => {
+                network_manager::interface::build(ctx, &self.iface, &kind, self.enabled, settings)?.into()
+            }
         })
     }
 }
@@ -229,7 +238,21 @@ impl Run for GetRoutes {
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::routes::shown(ctx, &self.iface)?.into(),
             Family::RedHat => redhat::routes::shown(ctx, &self.iface)?.into(),
+            Family::NetworkManager => network_manager::routes::shown(ctx, &self.iface)?.into(),
         })
+    }
+}
+
+record! {
+    /// Whether the network of this host of Red Hat's family is NetworkManager's: it runs, and network-scripts are not there.
+    ///
+    ///   salt '*' ip.nm_managed
+    pub struct NmManaged {}
+}
+
+impl Run for NmManaged {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok((Family::of(ctx)? == Family::NetworkManager).into())
     }
 }
 
@@ -253,6 +276,7 @@ impl Run for BuildRoutes {
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::routes::build(ctx, &self.iface, &settings)?.into(),
             Family::RedHat => redhat::routes::build(ctx, &self.iface, &settings)?.into(),
+            Family::NetworkManager => network_manager::routes::build(ctx, &self.iface, &settings)?.into(),
         })
     }
 }
@@ -269,6 +293,8 @@ impl Run for GetNetworkSettings {
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::settings::shown(ctx)?.into(),
             Family::RedHat => redhat::settings::shown(ctx)?.into(),
+            // Each of its keyfiles stands for itself.
+            Family::NetworkManager => Vec::<String>::new().into(),
         })
     }
 }
@@ -292,6 +318,7 @@ impl Run for BuildNetworkSettings {
         Ok(match Family::of(ctx)? {
             Family::Debian => debian::settings::build(ctx, &settings)?.into(),
             Family::RedHat => redhat::settings::build(ctx, &settings)?.into(),
+            Family::NetworkManager => network_manager::build_settings(&settings).into(),
         })
     }
 }
@@ -309,6 +336,9 @@ record! {
 impl Run for ApplyNetworkSettings {
     fn run(self, ctx: &Ctx) -> Reply {
         let settings = Settings(self.settings.0);
+        if matches!(Family::of(ctx), Ok(Family::NetworkManager)) {
+            return Ok(network_manager::apply(ctx, &settings)?.into());
+        }
         let is_on = |name: &str| settings.at(name).and_then(switch) == Some(true);
         let mut is_named = true;
         if is_on("apply_hostname") {
@@ -337,7 +367,7 @@ impl Run for ApplyNetworkSettings {
                 ctx.host.sleep(Duration::from_secs(2));
                 stopped && service("service.start", "networking")?
             }
-            Family::RedHat => {
+            Family::RedHat | Family::NetworkManager => {
                 let release = ctx.grains.at("osmajorrelease").and_then(Value::as_int).unwrap_or(8);
                 service("service.restart", if release >= 8 { "NetworkManager" } else { "network" })?
             }
@@ -353,8 +383,8 @@ record! {
     pub struct Up {
         /// The interface.
         iface: String,
-        /// What it is: eth, bond, bridge, slave, vlan, ...
-        iface_type: String,
+        /// What it is: eth, bond, bridge, slave, vlan, ...; NetworkManager knows it without.
+        iface_type: Option<String> = (),
     }
 }
 
@@ -365,33 +395,42 @@ record! {
     pub struct Down {
         /// The interface.
         iface: String,
-        /// What it is: eth, bond, bridge, slave, vlan, ...
-        iface_type: String,
+        /// What it is: eth, bond, bridge, slave, vlan, ...; NetworkManager knows it without.
+        iface_type: Option<String> = (),
     }
 }
 
 impl Run for Up {
     fn run(self, ctx: &Ctx) -> Reply {
-        turn(ctx, "ifup", &self.iface, &self.iface_type)
+        turn(ctx, "up", &self.iface, self.iface_type)
     }
 }
 
 impl Run for Down {
     fn run(self, ctx: &Ctx) -> Reply {
-        turn(ctx, "ifdown", &self.iface, &self.iface_type)
+        turn(ctx, "down", &self.iface, self.iface_type)
     }
 }
 
-fn turn(ctx: &Ctx, program: &str, iface: &str, kind: &str) -> Reply {
+fn turn(ctx: &Ctx, way: &str, iface: &str, kind: Option<String>) -> Reply {
     checked(iface)?;
-    let others = match Family::of(ctx)? {
+    let family = Family::of(ctx)?;
+    if kind.is_none() && family != Family::NetworkManager {
+        let error = ArgumentError::Missing { names: vec!["iface_type"], required: 2, given: 1 };
+        return Err(Fault::Arguments { fun: format!("ip.{way}"), error });
+    }
+    let others = match family {
         Family::Debian => ["slave", "source"],
-        Family::RedHat => ["slave", "teamport"],
+        Family::RedHat | Family::NetworkManager => ["slave", "teamport"],
     };
-    if others.contains(&kind.to_lowercase().as_str()) {
+    if kind.is_some_and(|kind| others.contains(&kind.to_lowercase().as_str())) {
         return Ok(().into());
     }
-    Ok(Program::new([program, iface]).mixed().run(ctx)?.stdout.into())
+    Ok(match (family, way) {
+        (Family::NetworkManager, "up") => network_manager::up(ctx, iface)?.into(),
+        (Family::NetworkManager, _) => network_manager::down(ctx, iface)?.into(),
+        _ => Program::new([format!("if{way}").as_str(), iface]).mixed().run(ctx)?.stdout.into(),
+    })
 }
 
 /// The lines of a file; none where it cannot be read.
