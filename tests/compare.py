@@ -22,7 +22,8 @@ colons between): both programs run the same list, each
 in a copy of its own that is thrown away, in mount, pid, network, ipc and uts namespaces of its own, as root. A line that
 begins with "$ " is for a shell, to prepare what follows; $PYTHON is an interpreter there, $DATA is tests/data. A line
 "# grains {..}" gives both programs grains that the host does not have, such as another family of systems; a line "# ordered"
-gives Salt maps as an SLS has them, which some of its states tell from those of a command line.
+gives Salt maps as an SLS has them, which some of its states tell from those of a command line; a line "# without NAME" takes
+an execution module from Salt, so that the one is asked that stands behind it.
 """
 import argparse
 import collections
@@ -121,13 +122,20 @@ def grains_of(name):
     return json.loads(given[0]) if given else {}
 
 
+def without(name):
+    """The execution modules that Salt is not to have."""
+    lines = path_of(name).read_text().splitlines()
+    return [line.removeprefix("# without ") for line in lines if line.startswith("# without ")]
+
+
 def maps_of(name):
     """The kind of maps that Salt gets."""
     return collections.OrderedDict if "\n# ordered\n" in path_of(name).read_text() else dict
 
 
-def configuration(folder, more=None):
-    options = dict(MINION, root_dir=str(folder / "root"), grains={**MINION["grains"], **(more or {})})
+def configuration(folder, more=None, disabled=()):
+    grains = {**MINION["grains"], **(more or {})}
+    options = dict(MINION, root_dir=str(folder / "root"), grains=grains, disable_modules=list(disabled))
     (folder / "minion").write_text(json.dumps(options))
     (folder / "root").mkdir()
 
@@ -154,6 +162,7 @@ def answer_as_salt(folder, maps=dict):
     import salt.client
     import salt.config
 
+    complete()
     configured = pathlib.Path(folder) / "minion"
     grains = configured.with_name("grains")
     written = lambda: grains.read_bytes() if grains.exists() else None
@@ -183,6 +192,15 @@ def answer_as_salt(folder, maps=dict):
         else:
             answers.append(answer_of(functions, fun, positional, keywords))
     print("\n" + json.dumps(answers))
+
+
+def complete():
+    """What nm_ip of 3008.4 says of a function that the package does not have, and without which it is never loaded."""
+    import salt.utils.network
+    from salt.utils.path import which
+
+    runs = lambda: bool(which("nmcli")) and os.path.isdir("/run/NetworkManager")
+    vars(salt.utils.network).setdefault("nm_managed", lambda: runs() and not which("ifup") and not which("ifdown"))
 
 
 def answer_of(functions, fun, positional, keywords):
@@ -262,7 +280,7 @@ def answer_in_root(program, name):
     """Runs within the root: all calls of one program."""
     folder = pathlib.Path("/tmp/compare")
     folder.mkdir()
-    configuration(folder, grains_of(name))
+    configuration(folder, grains_of(name), () if program else without(name))
     if not program:
         return answer_as_salt(folder, maps_of(name))
     answers = []

@@ -96,6 +96,18 @@ impl HashType {
     }
 }
 
+/// A UUID that is made of a name (RFC 9562, version 5): the same one each time.
+pub fn uuid(namespace: [u8; 16], name: &str) -> String {
+    let mut hasher = HashType::Sha1.hasher();
+    hasher.update(&namespace);
+    hasher.update(name.as_bytes());
+    let mut id = hasher.finish_bytes();
+    id[6] = (id[6] & 0x0f) | 0x50;
+    id[8] = (id[8] & 0x3f) | 0x80;
+    let text = hex(&id[..16]);
+    [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
+}
+
 /// A digest that is being made.
 #[derive(Clone)]
 pub enum Hasher {

@@ -1,5 +1,5 @@
-//! `ip.*`: how network interfaces are configured: the files of ifupdown or netplan in Debian's family, those of
-//! network-scripts in Red Hat's.
+//! `ip.*`: how network interfaces are configured: in Debian's family the files of ifupdown or netplan, in Red Hat's those
+//! of network-scripts or NetworkManager.
 //!
 //! What an interface is to be like comes as keyword arguments, by the names that the states of `network` have for them.
 
@@ -8,6 +8,7 @@ mod check;
 mod debian;
 mod ethtool;
 mod netplan;
+mod network_manager;
 mod redhat;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ use crate::exec::host::Attributes;
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault, Reply, paths};
 use crate::record;
-use crate::wire::record::{Arguments, Keywords};
+use crate::wire::record::{ArgumentError, Arguments, Keywords};
 use crate::wire::value::{Map, Value};
 use check::switch;
 use std::path::Path;
@@ -38,6 +39,7 @@ pub const MODULE: Module = Module {
         function::<GetNetworkSettings>("get_network_settings"),
         function::<GetRoutes>("get_routes"),
         function::<NetplanActive>("netplan_active"),
+        function::<NmManaged>("nm_managed"),
         function::<Up>("up"),
     ],
 };
@@ -49,6 +51,8 @@ enum Family {
     /// Debian's, where netplan has the network and the files of ifupdown have no effect.
     Netplan,
     RedHat,
+    /// Red Hat's family as well.
+    NetworkManager,
 }
 
 impl Family {
@@ -56,6 +60,7 @@ impl Family {
         match ctx.grains.str_at("os_family") {
             Some("Debian") if netplan::is_active(ctx) => Ok(Family::Netplan),
             Some("Debian") => Ok(Family::Debian),
+            Some("RedHat") if network_manager::is_in_charge(ctx) => Ok(Family::NetworkManager),
             Some("RedHat") => Ok(Family::RedHat),
             other => Err(Fault::execution(format!(
                 "interfaces can be configured in the families Debian and RedHat, this host is of {}",
@@ -68,7 +73,7 @@ impl Family {
     fn debian(ctx: &Ctx, what: &str) -> Result<(), Fault> {
         match Family::of(ctx)? {
             Family::Debian => Ok(()),
-            Family::Netplan | Family::RedHat => {
+            _ => {
                 Err(Fault::execution(format!("{what} is a file of its own in Debian's family alone, without netplan")))
             }
         }
@@ -154,6 +159,7 @@ impl Run for GetInterface {
             Family::Debian => debian::interface::shown(ctx, &self.iface)?.into(),
             Family::Netplan => netplan::interface::shown(ctx, &self.iface)?.into(),
             Family::RedHat => redhat::interface::shown(ctx, &self.iface)?.into(),
+            Family::NetworkManager => network_manager::interface::shown(ctx, &self.iface)?.into(),
         })
     }
 }
@@ -182,6 +188,9 @@ impl Run for BuildInterface {
             Family::Debian => debian::interface::build(ctx, &self.iface, &kind, self.enabled, settings)?.into(),
             Family::Netplan => netplan::interface::build(ctx, &self.iface, &kind, &settings)?.into(),
             Family::RedHat => redhat::interface::build(ctx, &self.iface, &kind, self.enabled, settings)?.into(),
+            Family::NetworkManager => {
+                network_manager::interface::build(ctx, &self.iface, &kind, self.enabled, settings)?.into()
+            }
         })
     }
 }
@@ -241,7 +250,21 @@ impl Run for GetRoutes {
             Family::Debian => debian::routes::shown(ctx, &self.iface)?.into(),
             Family::Netplan => netplan::routes::shown(ctx, &self.iface)?.into(),
             Family::RedHat => redhat::routes::shown(ctx, &self.iface)?.into(),
+            Family::NetworkManager => network_manager::routes::shown(ctx, &self.iface)?.into(),
         })
+    }
+}
+
+record! {
+    /// Whether the network of this host of Red Hat's family is NetworkManager's: it runs, and network-scripts are not there.
+    ///
+    ///   salt '*' ip.nm_managed
+    pub struct NmManaged {}
+}
+
+impl Run for NmManaged {
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok((Family::of(ctx)? == Family::NetworkManager).into())
     }
 }
 
@@ -266,6 +289,7 @@ impl Run for BuildRoutes {
             Family::Debian => debian::routes::build(ctx, &self.iface, &settings)?.into(),
             Family::Netplan => netplan::routes::build(ctx, &self.iface, &settings)?.into(),
             Family::RedHat => redhat::routes::build(ctx, &self.iface, &settings)?.into(),
+            Family::NetworkManager => network_manager::routes::build(ctx, &self.iface, &settings)?.into(),
         })
     }
 }
@@ -283,6 +307,8 @@ impl Run for GetNetworkSettings {
             Family::Debian => debian::settings::shown(ctx)?.into(),
             Family::Netplan => Vec::<String>::new().into(),
             Family::RedHat => redhat::settings::shown(ctx)?.into(),
+            // Each of its keyfiles stands for itself.
+            Family::NetworkManager => Vec::<String>::new().into(),
         })
     }
 }
@@ -307,6 +333,7 @@ impl Run for BuildNetworkSettings {
             Family::Debian => debian::settings::build(ctx, &settings)?.into(),
             Family::Netplan => Vec::<String>::new().into(),
             Family::RedHat => redhat::settings::build(ctx, &settings)?.into(),
+            Family::NetworkManager => network_manager::build_settings(&settings).into(),
         })
     }
 }
@@ -325,8 +352,10 @@ record! {
 impl Run for ApplyNetworkSettings {
     fn run(self, ctx: &Ctx) -> Reply {
         let (family, settings) = (Family::of(ctx)?, Settings(self.settings.0));
-        if family == Family::Netplan && settings.is_test() {
-            return Ok(true.into());
+        match family {
+            Family::Netplan if settings.is_test() => return Ok(true.into()),
+            Family::NetworkManager => return Ok(network_manager::apply(ctx, &settings)?.into()),
+            _ => {}
         }
         let is_on = |name: &str| settings.at(name).and_then(switch) == Some(true);
         let mut is_named = true;
@@ -357,7 +386,7 @@ impl Run for ApplyNetworkSettings {
                 ctx.host.sleep(Duration::from_secs(2));
                 stopped && service("service.start", "networking")?
             }
-            Family::RedHat => {
+            Family::RedHat | Family::NetworkManager => {
                 let release = ctx.grains.at("osmajorrelease").and_then(Value::as_int).unwrap_or(8);
                 service("service.restart", if release >= 8 { "NetworkManager" } else { "network" })?
             }
@@ -373,7 +402,7 @@ record! {
     pub struct Up {
         /// The interface.
         iface: String,
-        /// What it is: eth, bond, bridge, slave, vlan, ...; only netplan can do without.
+        /// What it is: eth, bond, bridge, slave, vlan, ...; netplan and NetworkManager know it without.
         iface_type: Option<String> = (),
     }
 }
@@ -385,7 +414,7 @@ record! {
     pub struct Down {
         /// The interface.
         iface: String,
-        /// What it is: eth, bond, bridge, slave, vlan, ...; only netplan can do without.
+        /// What it is: eth, bond, bridge, slave, vlan, ...; netplan and NetworkManager know it without.
         iface_type: Option<String> = (),
     }
 }
@@ -405,34 +434,38 @@ impl Run for NetplanActive {
 
 impl Run for Up {
     fn run(self, ctx: &Ctx) -> Reply {
-        checked(&self.iface)?;
-        match Family::of(ctx)? {
-            Family::Netplan => Ok(netplan::apply(ctx)?.into()),
-            family => turn(ctx, family, "ifup", &self.iface, self.iface_type),
-        }
+        turn(ctx, "up", &self.iface, self.iface_type)
     }
 }
 
 impl Run for Down {
     fn run(self, ctx: &Ctx) -> Reply {
-        checked(&self.iface)?;
-        match Family::of(ctx)? {
-            Family::Netplan => netplan::down(ctx, &self.iface),
-            family => turn(ctx, family, "ifdown", &self.iface, self.iface_type),
-        }
+        turn(ctx, "down", &self.iface, self.iface_type)
     }
 }
 
-fn turn(ctx: &Ctx, family: Family, program: &str, iface: &str, kind: Option<String>) -> Reply {
-    let kind = kind.ok_or_else(|| Fault::invocation(format!("{program} {iface}: the iface_type is missing")))?;
-    let others = match family {
-        Family::RedHat => ["slave", "teamport"],
-        Family::Debian | Family::Netplan => ["slave", "source"],
+fn turn(ctx: &Ctx, way: &str, iface: &str, kind: Option<String>) -> Reply {
+    checked(iface)?;
+    let family = Family::of(ctx)?;
+    let others = match (family, way) {
+        (Family::Netplan, "up") => return Ok(netplan::apply(ctx)?.into()),
+        (Family::Netplan, _) => return netplan::down(ctx, iface),
+        (Family::Debian, _) => ["slave", "source"],
+        (Family::RedHat | Family::NetworkManager, _) => ["slave", "teamport"],
     };
-    if others.contains(&kind.to_lowercase().as_str()) {
+    let is_missing = kind.is_none();
+    if kind.is_some_and(|kind| others.contains(&kind.to_lowercase().as_str())) {
         return Ok(().into());
     }
-    Ok(Program::new([program, iface]).mixed().run(ctx)?.stdout.into())
+    match (family, way) {
+        (Family::NetworkManager, "up") => Ok(network_manager::up(ctx, iface)?.into()),
+        (Family::NetworkManager, _) => Ok(network_manager::down(ctx, iface)?.into()),
+        _ if is_missing => {
+            let error = ArgumentError::Missing { names: vec!["iface_type"], required: 2, given: 1 };
+            Err(Fault::Arguments { fun: format!("ip.{way}"), error })
+        }
+        _ => Ok(Program::new([format!("if{way}").as_str(), iface]).mixed().run(ctx)?.stdout.into()),
+    }
 }
 
 /// The lines of a file; none where it cannot be read.

@@ -2,6 +2,7 @@
 
 mod difference;
 mod managed;
+mod members;
 mod status;
 
 use super::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};

@@ -16,7 +16,7 @@ pub fn options(ctx: &Ctx, family: Family, settings: &Settings, iface: &str) -> R
     let mut options = Map::from_iter([("mode", mode.to_string())]);
     match family {
         Family::Debian | Family::Netplan => bond.debian(ctx, mode, &mut options)?,
-        Family::RedHat => bond.redhat(ctx, mode, &mut options)?,
+        Family::RedHat | Family::NetworkManager => bond.redhat(ctx, mode, &mut options)?,
     }
     Ok(options)
 }

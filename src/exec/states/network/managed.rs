@@ -2,7 +2,7 @@
 
 use super::super::{Look, Outcome, Plan, State, ask, failed, single};
 use super::status::{Turn, is_up};
-use super::{Call, Difference};
+use super::{Call, Difference, members};
 use crate::exec::modules::ip::is_bond_apart;
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault};
@@ -75,6 +75,13 @@ impl State for Managed {
             }
             is_changed = true;
         }
+        if !is_changed {
+            let stale = interface.stale_members(ctx)?;
+            if !stale.is_empty() {
+                comment = format!("Interface {} is set to get the members {}.", interface.name, stale.join(", "));
+                is_changed = true;
+            }
+        }
         let turn = interface.turn(ctx, is_changed)?;
         if !is_changed && turn == Turn::Nothing {
             return Ok(interface.warned(Plan::Stands(Outcome::done(comment))));
@@ -130,6 +137,10 @@ impl Interface {
         Ok(files)
     }
 
+    fn stale_members(&self, ctx: &Ctx) -> Result<Vec<String>, Fault> {
+        members::stale(ctx, &self.name, &self.kind, self.enabled, &self.settings)
+    }
+
     fn turn(&self, ctx: &Ctx, is_changed: bool) -> Result<Turn, Fault> {
         match self.is_turned && !self.is_range() {
             true => Ok(Turn::of(is_up(ctx, &self.name)?, self.enabled, is_changed)),
@@ -145,6 +156,7 @@ impl Interface {
     fn apply(self, ctx: &Ctx, files: Vec<File>) -> Result<Outcome, Fault> {
         let mut changes = Map::new();
         let mut comment = format!("Interface {} is up to date.", self.name);
+        let stale = self.stale_members(ctx)?.join(", ");
         for file in files {
             match Difference::of(&file.old, &file.call.write(ctx)?) {
                 Difference::None => {}
@@ -157,6 +169,10 @@ impl Interface {
                     changes.insert(file.key, text);
                 }
             }
+        }
+        if changes.is_empty() && !stale.is_empty() {
+            comment = format!("Interface {} got the members {stale}.", self.name);
+            changes.insert("members", stale);
         }
         if self.is_range() && !changes.is_empty() {
             let restarted = ask(ctx, "service.restart", [("name", "network".into())])?.truthy();

@@ -4,7 +4,7 @@ use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp};
 use super::super::value::Val;
 use super::{Filter, filter};
-use crate::exec::digest::{HashType, hex};
+use crate::exec::digest::{HashType, hex, uuid};
 use crate::exec::random::Chance;
 use crate::exec::{base64, random};
 use crate::wire::value::Value;
@@ -29,7 +29,7 @@ pub const SALT: &[Filter] = &[
     filter("base64_decode", &[], 0, decode),
     filter("uuid", &[], 0, |_, value, _| {
         value.defined()?;
-        Ok(Val::from(uuid(&value.text())))
+        Ok(Val::from(uuid(NAMESPACE, &value.text())))
     }),
     filter("random_hash", &["hash_type"], 0, random_hash),
     filter("rand_str", &["hash_type"], 0, random_hash),
@@ -62,16 +62,6 @@ fn decode(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
 /// The name space of Salt's UUIDs.
 const NAMESPACE: [u8; 16] =
     [0x91, 0x63, 0x3e, 0xbf, 0x1c, 0x86, 0x5e, 0x33, 0x93, 0x5a, 0x28, 0x06, 0x1f, 0x4b, 0x48, 0x0e];
-
-/// A UUID made of a name (version 5).
-fn uuid(name: &str) -> String {
-    let digest = Sha1::digest([&NAMESPACE[..], name.as_bytes()].concat());
-    let mut id: Vec<u8> = digest.iter().copied().take(16).collect();
-    id[6] = (id[6] & 0x0f) | 0x50;
-    id[8] = (id[8] & 0x3f) | 0x80;
-    let text = hex(&id);
-    [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
-}
 
 fn by_name(name: &str, data: &[u8]) -> Res<String> {
     Ok(match name {
