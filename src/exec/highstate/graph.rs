@@ -2,6 +2,9 @@
 //!
 //! All is linear in the number of states and requisites: `sls: x` is one node that stands for the states of an SLS, not
 //! an edge from each of them to each that wants it.
+//!
+//! One file, though a long one: adding chunks, joining them and sorting them share the nodes and edges, which nobody else
+//! sees.
 
 use super::requisite::{Kinds, Requisite};
 use super::requisite_in::disabled;

@@ -4,6 +4,7 @@
 //! What an interface is to be like comes as keyword arguments, by the names that the states of `network` have for them.
 
 mod bond;
+mod bridge;
 mod check;
 mod debian;
 mod ethtool;
@@ -21,6 +22,7 @@ use crate::record;
 use crate::wire::record::{ArgumentError, Arguments, Keywords};
 use crate::wire::value::{Map, Value};
 use check::switch;
+pub use network_manager::named;
 use std::path::Path;
 use std::time::Duration;
 

@@ -57,24 +57,7 @@ fn text(error: impl std::fmt::Display) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
-
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Folder {
-            let path = std::env::temp_dir().join(format!("halite-vouching-{name}-{}", std::process::id()));
-            let _ = fs::remove_dir_all(&path);
-            fs::create_dir_all(&path).unwrap();
-            Folder(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
+    use crate::exec::host::fake::Folder;
 
     fn opts(names: &[&str]) -> Map {
         names.iter().map(|name| (*name, true)).collect()
@@ -82,31 +65,31 @@ mod tests {
 
     #[test]
     fn a_master_that_is_to_sign_makes_its_signing_key() {
-        let (folder, master) = (Folder::new("sign"), Identity::generate().public());
-        assert_eq!(chain(&opts(&[]), &folder.0, master), Ok(None));
-        let made = chain(&opts(&["master_sign_pubkey"]), &folder.0, master).unwrap().unwrap();
-        let signing = PublicKey::load(&folder.0.join("master_sign.pub")).unwrap();
+        let (folder, master) = (Folder::new(), Identity::generate().public());
+        assert_eq!(chain(&opts(&[]), folder.path(), master), Ok(None));
+        let made = chain(&opts(&["master_sign_pubkey"]), folder.path(), master).unwrap().unwrap();
+        let signing = PublicKey::load(&folder.path().join("master_sign.pub")).unwrap();
         assert!(vouches(signing, master, &made));
-        assert_eq!(chain(&opts(&[]), &folder.0, master), Ok(Some(made)), "a key that is there is used");
+        assert_eq!(chain(&opts(&[]), folder.path(), master), Ok(Some(made)), "a key that is there is used");
     }
 
     #[test]
     fn a_signature_that_was_made_elsewhere_is_sent_if_it_is_one() {
-        let (folder, master, signing) = (Folder::new("use"), Identity::generate().public(), Identity::generate());
+        let (folder, master, signing) = (Folder::new(), Identity::generate().public(), Identity::generate());
         let wanted = opts(&["master_sign_pubkey", "master_use_pubkey_signature"]);
-        assert!(chain(&wanted, &folder.0, master).unwrap_err().contains("master_pubkey_signature"));
+        assert!(chain(&wanted, folder.path(), master).unwrap_err().contains("master_pubkey_signature"));
         let write = |signature: [u8; SIGNATURE_BYTES]| {
-            fs::write(folder.0.join("master_pubkey_signature"), STANDARD.encode(signature) + "\n").unwrap();
+            fs::write(folder.path().join("master_pubkey_signature"), STANDARD.encode(signature) + "\n").unwrap();
         };
         let signature = vouch(&signing, master);
         write(signature);
-        assert_eq!(chain(&wanted, &folder.0, master), Ok(Some(signature)));
-        assert!(!folder.0.join("master_sign.pem").exists());
-        signing.public().write(&folder.0.join("master_sign.pub")).unwrap();
-        assert_eq!(chain(&wanted, &folder.0, master), Ok(Some(signature)));
+        assert_eq!(chain(&wanted, folder.path(), master), Ok(Some(signature)));
+        assert!(!folder.path().join("master_sign.pem").exists());
+        signing.public().write(&folder.path().join("master_sign.pub")).unwrap();
+        assert_eq!(chain(&wanted, folder.path(), master), Ok(Some(signature)));
         write(vouch(&signing, Identity::generate().public()));
-        assert!(chain(&wanted, &folder.0, master).unwrap_err().contains("is not the signing key's signature"));
-        fs::write(folder.0.join("master_pubkey_signature"), "x").unwrap();
-        assert!(chain(&wanted, &folder.0, master).unwrap_err().contains("there is no signature in it"));
+        assert!(chain(&wanted, folder.path(), master).unwrap_err().contains("is not the signing key's signature"));
+        fs::write(folder.path().join("master_pubkey_signature"), "x").unwrap();
+        assert!(chain(&wanted, folder.path(), master).unwrap_err().contains("there is no signature in it"));
     }
 }

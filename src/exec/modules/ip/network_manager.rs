@@ -63,23 +63,26 @@ fn nmcli(ctx: &Ctx) -> Result<Program, Fault> {
     }
 }
 
+/// The names in a value: a list, or a text with blanks, commas or semicolons between them.
+pub fn named(value: &Value) -> Vec<String> {
+    match value {
+        Value::List(items) => items.iter().map(Value::to_text).collect(),
+        text => {
+            let text = text.to_text();
+            let words = text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | ';'));
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        }
+    }
+}
+
 impl Settings {
     /// A value that says something.
     fn told(&self, name: &str) -> Option<&Value> {
         self.at(name).filter(|value| value.truthy())
     }
 
-    /// The items of the first of some settings that says something: a list, or a text with blanks, commas or semicolons
-    /// between them.
+    /// The names in the first of some settings that says something.
     fn items(&self, names: &[&str]) -> Vec<String> {
-        match names.iter().find_map(|name| self.told(name)) {
-            None => Vec::new(),
-            Some(Value::List(items)) => items.iter().map(Value::to_text).collect(),
-            Some(text) => {
-                let text = text.to_text();
-                let words = text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | ';'));
-                words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
-            }
-        }
+        names.iter().find_map(|name| self.told(name)).map(named).unwrap_or_default()
     }
 }

@@ -2,6 +2,7 @@
 //! the whole and of which that of the whole says nothing.
 
 use super::super::ask;
+use crate::exec::modules::ip::named;
 use crate::exec::{Ctx, Fault};
 use crate::wire::value::{Map, Value};
 
@@ -16,7 +17,8 @@ pub fn stale(ctx: &Ctx, whole: &str, kind: &str, enabled: bool, settings: &Map) 
         return Ok(Vec::new());
     }
     let mut stale = Vec::new();
-    for member in keys.iter().find_map(|key| named(settings, key)).unwrap_or_default() {
+    let members = keys.iter().find_map(|key| settings.at(key).filter(|names| names.truthy()));
+    for member in members.map(named).unwrap_or_default() {
         if member == whole {
             continue;
         }
@@ -34,17 +36,6 @@ pub fn stale(ctx: &Ctx, whole: &str, kind: &str, enabled: bool, settings: &Map) 
         }
     }
     Ok(stale)
-}
-
-fn named(settings: &Map, key: &str) -> Option<Vec<String>> {
-    match settings.at(key).filter(|names| names.truthy())? {
-        Value::List(names) => Some(names.iter().map(Value::to_text).collect()),
-        names => {
-            let text = names.to_text();
-            let words = text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | ';'));
-            Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
-        }
-    }
 }
 
 #[cfg(test)]

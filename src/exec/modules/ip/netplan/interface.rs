@@ -1,6 +1,7 @@
 //! `ip.get_interface` and `ip.build_interface` with netplan: `90-salt-IFACE.yaml`, which comes after the files of others.
 
 use super::super::bond::MODES;
+use super::super::bridge::PARAMETERS;
 use super::super::check::{switch, whole, wrong};
 use super::super::{Settings, lines_of, write};
 use super::{Declared, ETHERNETS, FOLDER, lines, words};
@@ -28,16 +29,6 @@ const BOND: &[(&str, &str)] = &[
     ("updelay", "up-delay"),
     ("arp_interval", "arp-interval"),
     ("primary", "primary"),
-];
-
-/// Parameters of bridges.
-const BRIDGE: &[(&str, &str)] = &[
-    ("fd", "forward-delay"),
-    ("forward_delay", "forward-delay"),
-    ("ageing", "ageing-time"),
-    ("maxage", "max-age"),
-    ("hello", "hello-time"),
-    ("priority", "priority"),
 ];
 
 pub fn path(iface: &str) -> String {
@@ -154,7 +145,7 @@ impl Wanted<'_> {
     }
 
     fn bridge(&self, own: &mut Map) -> Vec<String> {
-        let mut parameters = self.parameters(BRIDGE);
+        let mut parameters = self.parameters(PARAMETERS);
         if let Some(stp) = self.settings.at("stp").filter(|stp| !stp.is_null()) {
             let is_on = switch(&stp.to_text().to_lowercase().into()) == Some(true);
             parameters.insert("stp", is_on);

@@ -1,6 +1,7 @@
 //! The sections of a device: `[ethernet]`, `[bond]`, `[bridge]` and `[vlan]`.
 
 use super::super::Settings;
+use super::super::bridge::PARAMETERS;
 use super::super::check::whole;
 use super::interface::Kind;
 use super::keyfile::Section;
@@ -193,16 +194,9 @@ pub fn bridge(settings: &Settings) -> Section {
     if let Some(word) = given(settings, "stp") {
         section.add("stp", is_yes(word));
     }
-    for (name, key) in [
-        ("fd", "forward-delay"),
-        ("forward_delay", "forward-delay"),
-        ("ageing", "ageing-time"),
-        ("maxage", "max-age"),
-        ("hello", "hello-time"),
-        ("priority", "priority"),
-    ] {
+    for (name, key) in PARAMETERS {
         if let Some(value) = given(settings, name) {
-            section.add(key, value);
+            section.add(*key, value);
         }
     }
     if let Some(address) = hardware(settings) {
