@@ -127,6 +127,7 @@ fn call(folder: &Path, fun: &str) -> Value {
     let ctx = Ctx {
         host: &Machine,
         master: &NoMaster,
+        functions: &modules::FUNCTIONS,
         grains: &nothing,
         pillar: &nothing,
         opts: &opts,

@@ -1,9 +1,10 @@
 //! Everything that a function may touch.
 
 use super::Fault;
-use super::fileserver::{Files, LocalFiles};
+use super::files::Files;
 use super::host::Host;
-use super::pillar::Asked;
+use super::module::Functions;
+use super::pillar_request::Asked;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
 use std::cell::{Cell, RefCell};
@@ -15,6 +16,8 @@ use std::time::Duration;
 pub struct Ctx<'a> {
     pub host: &'a dyn Host,
     pub master: &'a dyn Master,
+    /// The execution functions that it can call.
+    pub functions: &'a dyn Functions,
     /// The grains of this minion.
     pub grains: &'a Map,
     /// The pillar of this minion.
@@ -49,7 +52,7 @@ impl Ctx<'_> {
     /// Calls an execution function whose answer these get.
     pub fn run_for(&self, audience: Audience, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
         let audience = self.audience.replace(audience);
-        let returned = super::modules::call(self, fun, arguments);
+        let returned = super::module::call(self, fun, arguments);
         self.audience.set(audience);
         returned.map(|returned| returned.value)
     }
@@ -66,14 +69,6 @@ impl Ctx<'_> {
 
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
-    }
-
-    /// Where this node's files come from: its own `file_roots` with `file_client: local`, else the master.
-    pub fn files(&self) -> Result<Box<dyn Files + '_>, Fault> {
-        match self.opts.str_at("file_client") {
-            Some("local") => Ok(Box::new(LocalFiles::new(self.opts)?)),
-            _ => self.master.files(),
-        }
     }
 
     /// An option of the configuration.

@@ -1,6 +1,6 @@
 //! What a function answers: a value with its exit code, or a fault that says whose it is.
 
-use crate::wire::record::{ArgumentError, Info};
+use crate::wire::record::{ArgumentError, Info, Record};
 use crate::wire::value::Value;
 
 pub type Reply = Result<Returned, Fault>;
@@ -39,7 +39,7 @@ pub enum Fault {
     /// No such function here. `nearest` are names that the user may have meant.
     Unknown { fun: String, reason: String, nearest: Vec<String> },
     /// The arguments do not fit: the caller's fault.
-    Arguments { fun: String, error: ArgumentError },
+    Arguments { fun: String, error: ArgumentError, info: &'static Info },
     /// An argument fits but makes no sense: the caller's fault (Salt's SaltInvocationError).
     Invocation(String),
     /// It was tried and did not work: the host's fault (Salt's CommandExecutionError).
@@ -53,6 +53,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The arguments do not fit a function or state that is declared by this record.
+    pub fn arguments<R: Record>(fun: impl Into<String>, error: ArgumentError) -> Fault {
+        Fault::Arguments { fun: fun.into(), error, info: R::INFO }
+    }
+
     pub fn execution(message: impl Into<String>) -> Fault {
         Fault::Execution(message.into())
     }
@@ -95,12 +100,11 @@ impl Fault {
         let text = match self {
             // Programs compare this text: what was meant is for the program that shows it to say.
             Fault::Unknown { reason, .. } => reason.clone(),
-            Fault::Arguments { error: error @ ArgumentError::Unknown(_), fun } => {
+            Fault::Arguments { error: error @ ArgumentError::Unknown(_), fun, .. } => {
                 format!("ERROR executing '{fun}': {error}")
             }
-            Fault::Arguments { error, fun } => {
-                let info = info(fun);
-                format!("Passed invalid arguments to {fun}: {}\n{}", in_python_words(fun, info, error), doc(info))
+            Fault::Arguments { error, fun, info } => {
+                format!("Passed invalid arguments to {fun}: {}\n{}", in_python_words(fun, info, error), info.text())
             }
             Fault::Invocation(message) => format!("ERROR executing '{fun}': {message}"),
             Fault::Execution(message) => format!("ERROR: {message}"),
@@ -118,19 +122,14 @@ impl Fault {
 
     /// What `salt-call` and its like print when the function failed with this.
     pub fn told(&self, fun: &str) -> Told {
-        self.told_of(fun, info(fun))
-    }
-
-    /// The same for a function that is no execution function: `info` is what its declaration says.
-    pub fn told_of(&self, fun: &str, info: Option<&Info>) -> Told {
         let told = |stderr: String, exit_code| Told { stdout: String::new(), stderr, exit_code };
         match self {
             Fault::Unknown { .. } => told(format!("{}\n", self.with_nearest()), NO_FUNCTION),
             Fault::Arguments { error: error @ ArgumentError::Unknown(_), .. } => {
                 told(format!("Error running '{fun}': {error}\n"), FAILED)
             }
-            Fault::Arguments { error, fun } => Told {
-                stdout: format!("{}\n", doc(info)),
+            Fault::Arguments { error, fun, info } => Told {
+                stdout: format!("{}\n", info.text()),
                 stderr: format!("\nPassed invalid arguments: {}.\n\nUsage:\n", in_python_words(fun, info, error)),
                 exit_code: FAILED,
             },
@@ -149,7 +148,7 @@ impl Fault {
 }
 
 /// The words of Python's TypeError, which users of Salt know and programs look for.
-fn in_python_words(fun: &str, info: Option<&Info>, error: &ArgumentError) -> String {
+fn in_python_words(fun: &str, info: &Info, error: &ArgumentError) -> String {
     let name = fun.rsplit('.').next().unwrap_or(fun);
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     match error {
@@ -165,8 +164,7 @@ fn in_python_words(fun: &str, info: Option<&Info>, error: &ArgumentError) -> Str
         }
         ArgumentError::TooMany { takes, given } => {
             let were = if *given == 1 { "was" } else { "were" };
-            let fields = info.map_or(&[][..], |info| info.fields);
-            let least = fields.iter().filter(|field| field.is_required()).count();
+            let least = info.fields.iter().filter(|field| field.is_required()).count();
             let takes = match least == *takes {
                 true => format!("{takes} positional argument{}", plural(*takes)),
                 false => format!("from {least} to {takes} positional arguments"),
@@ -176,14 +174,6 @@ fn in_python_words(fun: &str, info: Option<&Info>, error: &ArgumentError) -> Str
         ArgumentError::Twice(argument) => format!("{name}() got multiple values for argument '{argument}'"),
         other => format!("{name}(): {other}"),
     }
-}
-
-fn info(fun: &str) -> Option<&'static Info> {
-    super::modules::find(fun).map(|function| function.info)
-}
-
-fn doc(info: Option<&Info>) -> String {
-    info.map_or_else(String::new, Info::text)
 }
 
 #[cfg(test)]
@@ -248,7 +238,7 @@ mod tests {
     #[test]
     fn missing_arguments_are_listed_as_python_lists_them() {
         let missing = |names: &[&'static str]| {
-            in_python_words("m.f", None, &ArgumentError::Missing { names: names.to_vec(), required: 3, given: 0 })
+            in_python_words("m.f", &Info { doc: &[], fields: &[] }, &ArgumentError::Missing { names: names.to_vec(), required: 3, given: 0 })
         };
         assert_eq!(missing(&["a"]), "f() missing 1 required positional argument: 'a'");
         assert_eq!(missing(&["a", "b"]), "f() missing 2 required positional arguments: 'a' and 'b'");

@@ -72,32 +72,54 @@ impl<F: Copy> Function<F> {
     }
 }
 
-/// The function called `mod.fun` in a table of modules.
-pub fn find<F>(modules: &[&'static Module<F>], fun: &str) -> Option<&'static Function<F>> {
-    let (module, name) = fun.split_once('.')?;
-    let module = modules.iter().find(|candidate| candidate.name == module)?;
-    module.functions.iter().find(|candidate| candidate.name == name)
+/// Where functions are found by name: lists of modules, each sorted by name. A name is in one of them alone.
+pub struct Table<F: 'static>(pub &'static [&'static [&'static Module<F>]]);
+
+impl<F> Table<F> {
+    /// All modules, sorted by name.
+    pub fn modules(&self) -> Vec<&'static Module<F>> {
+        let mut all: Vec<_> = self.0.iter().copied().flatten().copied().collect();
+        all.sort_by_key(|module| module.name);
+        all
+    }
+
+    /// The function called `mod.fun`.
+    pub fn find(&self, fun: &str) -> Option<&'static Function<F>> {
+        let (module, name) = fun.split_once('.')?;
+        let module = self.0.iter().copied().flatten().find(|candidate| candidate.name == module)?;
+        module.functions.iter().find(|candidate| candidate.name == name)
+    }
+
+    /// The names of all functions, `mod.fun`, sorted as their modules are.
+    pub fn names(&self) -> impl Iterator<Item = String> + use<F> {
+        self.modules().into_iter().flat_map(|module| {
+            module.functions.iter().map(move |function| format!("{}.{}", module.name, function.name))
+        })
+    }
+
+    /// The fault of a name that is not there, with the names that are near.
+    pub fn unknown(&self, fun: &str) -> Fault {
+        unknown(fun, self.nearest(fun))
+    }
+
+    /// What the user may have meant by a name that is not there.
+    pub fn nearest(&self, fun: &str) -> Vec<String> {
+        nearest(self.names(), fun)
+    }
 }
 
-/// The names of all functions of a table, `mod.fun`, in its order.
-pub fn names<F>(modules: &[&'static Module<F>]) -> impl Iterator<Item = String> {
-    modules
-        .iter()
-        .flat_map(|module| module.functions.iter().map(move |function| format!("{}.{}", module.name, function.name)))
+/// The fault of a name that no function has.
+pub fn unknown(fun: &str, nearest: Vec<String>) -> Fault {
+    Fault::Unknown { fun: fun.to_owned(), reason: format!("'{fun}' is not available."), nearest }
 }
 
-/// The fault of a name that is in no table, with the names that are near.
-pub fn unknown<F>(modules: &[&'static Module<F>], fun: &str) -> Fault {
-    Fault::Unknown { fun: fun.to_owned(), reason: format!("'{fun}' is not available."), nearest: nearest(modules, fun) }
-}
-
-/// What the user may have meant by a name that is in no table: at most three names that are a slip of the finger away.
-pub fn nearest<F>(modules: &[&'static Module<F>], fun: &str) -> Vec<String> {
+/// At most three of the names that are a slip of the finger away.
+fn nearest(names: impl Iterator<Item = String>, fun: &str) -> Vec<String> {
     if fun.len() > 64 {
         return Vec::new();
     }
     let mut close: Vec<(usize, String)> =
-        names(modules).map(|name| (distance(fun, &name), name)).filter(|(distance, _)| *distance <= 2).collect();
+        names.map(|name| (distance(fun, &name), name)).filter(|(distance, _)| *distance <= 2).collect();
     close.sort();
     let best = close.first().map_or(0, |(distance, _)| *distance);
     close.into_iter().filter(|(distance, _)| *distance == best).take(3).map(|(_, name)| name).collect()

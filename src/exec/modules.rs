@@ -1,23 +1,4 @@
-//! Execution modules: the functions that `salt TARGET mod.fun` calls.
-//!
-//! A module is one file (or a folder for a large one) and one line in [`MODULES`]. A function is a record of its
-//! arguments and a `run`:
-//!
-//! ```
-//! use halite::exec::modules::{Function, Module, Run, function};
-//! use halite::exec::{Ctx, Reply};
-//!
-//! halite::record! {
-//!     /// Answers True: the minion is there.
-//!     pub struct Ping {}
-//! }
-//! impl Run for Ping {
-//!     fn run(self, _: &Ctx) -> Reply {
-//!         Ok(true.into())
-//!     }
-//! }
-//! pub const MODULE: Module = Module { name: "test", doc: "Simple checks.", functions: &[function::<Ping>("ping").inline()] };
-//! ```
+//! Execution modules: the functions that `salt TARGET mod.fun` calls. What one is made of is in [`module`](super::module).
 
 mod aliases;
 mod alternatives;
@@ -77,11 +58,8 @@ mod timezone;
 mod user;
 mod virtualenv;
 
-use super::function;
-pub use super::function::Place;
-use super::{Ctx, Fault, Reply, Returned};
-use crate::wire::record::{ArgumentError, Arguments, Record};
-use crate::wire::value::Value;
+use super::function::Table;
+pub use super::module::*;
 
 /// Every module, sorted by name.
 pub const MODULES: &[&Module] = &[
@@ -142,75 +120,30 @@ pub const MODULES: &[&Module] = &[
     &virtualenv::MODULE,
 ];
 
-/// The functions under one name.
-pub type Module = function::Module<RunFn>;
-/// One function as the table knows it.
-pub type Function = function::Function<RunFn>;
-type RunFn = fn(Arguments, &Ctx) -> Result<Reply, ArgumentError>;
-
-/// What a record of arguments does when it is called.
-pub trait Run: Record {
-    fn run(self, ctx: &Ctx) -> Reply;
-}
-
-/// The table's entry for a record of arguments.
-pub const fn function<R: Run>(name: &'static str) -> Function {
-    Function::of::<R>(name, |arguments, ctx| R::bind(arguments).map(|record| record.run(ctx)))
-}
+/// The execution functions of Halite.
+pub static FUNCTIONS: Table<RunFn> = Table(&[MODULES]);
 
 /// The function called `mod.fun`.
 pub fn find(fun: &str) -> Option<&'static Function> {
-    function::find(MODULES, fun)
+    FUNCTIONS.find(fun)
 }
 
 /// The names of all functions, `mod.fun`, sorted.
 pub fn names() -> impl Iterator<Item = String> {
-    function::names(MODULES)
+    FUNCTIONS.names()
 }
 
 /// The functions that somebody may have meant by a name that there is not.
 pub fn nearest(fun: &str) -> Vec<String> {
-    function::nearest(MODULES, fun)
-}
-
-/// Calls `mod.fun`.
-pub fn call(ctx: &Ctx, fun: &str, arguments: Arguments) -> Reply {
-    let Some(function) = find(fun).filter(|_| !is_named(ctx, "disable_modules", fun)) else {
-        return Err(function::unknown(MODULES, fun));
-    };
-    match (function.run)(arguments, ctx) {
-        Ok(reply) => reply,
-        Err(error) => Err(Fault::Arguments { fun: fun.to_owned(), error }),
-    }
-}
-
-/// Calls the function of the job that `ctx` belongs to. Unlike one that is called by another function it gets `__pub_*`
-/// keywords, which say what was published.
-pub fn call_published(ctx: &Ctx, arguments: Arguments) -> Reply {
-    let has_list = ctx.opt("whitelist_modules").is_some_and(Value::truthy);
-    if has_list && !is_named(ctx, "whitelist_modules", &ctx.call.fun) {
-        return Err(function::unknown(&[] as &[&Module], &ctx.call.fun));
-    }
-    let arguments = ctx.call.published(arguments);
-    call(ctx, &ctx.call.fun, arguments)
-}
-
-/// Whether the module of a function stands in a list of the configuration.
-fn is_named(ctx: &Ctx, option: &str, fun: &str) -> bool {
-    let module = fun.split('.').next();
-    let names = ctx.opt(option).and_then(Value::as_list).unwrap_or_default();
-    names.iter().any(|name| name.as_str() == module)
-}
-
-/// The exit code of a job that gave this: its own, else 1 for a map that says that it failed.
-pub fn exit_code(returned: &Returned) -> i32 {
-    let says_no = |key: &str| returned.value.at(key).is_some_and(|value| !value.truthy());
-    if returned.retcode == 0 && (says_no("result") || says_no("success")) { 1 } else { returned.retcode }
+    FUNCTIONS.nearest(fun)
 }
 
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::exec::{Ctx, Returned};
+    use crate::wire::record::Arguments;
+    use crate::wire::value::Value;
     use crate::exec::context::{Call, Master};
     use crate::exec::host::Host;
     use crate::exec::host::fake::Fake;
@@ -245,6 +178,7 @@ pub mod tests {
             Ctx {
                 host,
                 master,
+                functions: &FUNCTIONS,
                 grains: &self.grains,
                 pillar: &self.pillar,
                 opts: &self.opts,
@@ -258,7 +192,7 @@ pub mod tests {
 
     #[test]
     fn modules_and_functions_are_sorted_unique_and_documented() {
-        function::tests::assert_sorted_and_documented(MODULES);
+        crate::exec::function::tests::assert_sorted_and_documented(MODULES);
     }
 
     #[test]

@@ -15,8 +15,9 @@ pub use top::confirmed;
 use super::fileserver::LocalFiles;
 use super::fileserver::names::is_saltenv;
 use super::host::Host;
+use super::module::Functions;
 use super::keyring::Keyring;
-use super::merge::{self, Lists, Strategy};
+use super::merge::{Lists, Strategy};
 use super::renderers::{gpg, yaml};
 use super::sls::Tree;
 use super::{Call, Ctx, Fault, NoMaster, outside};
@@ -24,55 +25,10 @@ use crate::wire::value::{Map, Value};
 use render::Renderer;
 use std::sync::atomic::AtomicBool;
 
+pub use super::pillar_request::{Asked, branch};
+
 /// Under this key a pillar tells what was wrong with its files. States do not run with it.
 pub const ERRORS: &str = "_errors";
-
-/// What bears on a pillar besides the minion.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
-    /// The environment of the states that it is for.
-    pub saltenv: Option<String>,
-    /// Only this environment of the pillar.
-    pub pillarenv: Option<String>,
-    /// Data from the command line (`pillar=`), on top of all.
-    pub over: Map,
-    /// One more external pillar for this once (`pillar.ext`), as `ext_pillar` has it.
-    pub ext: Map,
-    /// What the minion's configuration tells external pillars (`pass_to_ext_pillars`).
-    pub told: Map,
-}
-
-impl Asked {
-    /// What the configuration asks for.
-    pub fn of(opts: &Map) -> Asked {
-        let text = |name: &str| opts.str_at(name).filter(|text| !text.is_empty()).map(str::to_owned);
-        let saltenv = text("saltenv");
-        let from_saltenv = opts.at("pillarenv_from_saltenv").is_some_and(Value::truthy);
-        let pillarenv = text("pillarenv").or_else(|| saltenv.clone().filter(|_| from_saltenv));
-        Asked { saltenv, pillarenv, told: told(opts), ..Asked::default() }
-    }
-}
-
-/// The options that `pass_to_ext_pillars` names, by their paths, in the form that the configuration has.
-fn told(opts: &Map) -> Map {
-    let mut told = Map::new();
-    for path in opts.at("pass_to_ext_pillars").and_then(Value::as_list).unwrap_or_default() {
-        if let Some(part) = branch(opts, &path.to_text()) {
-            merge::update(&mut told, part, Lists::Join);
-        }
-    }
-    told
-}
-
-/// The part of a tree that a path (`a:b:c`) leads to, with all that is above it and nothing beside it.
-pub(super) fn branch(tree: &Map, path: &str) -> Option<Map> {
-    let part = match path.split_once(':') {
-        None => tree.at(path)?.clone(),
-        Some((step, rest)) => branch(tree.at(step)?.as_map()?, rest)?.into(),
-    };
-    let step = path.split(':').next().unwrap_or_default();
-    Some(Map::from_iter([(step, part)]))
-}
 
 /// The pillar of this minion, anew: from its own files with `file_client: local`, else from the master.
 pub fn gather(ctx: &Ctx, asked: &Asked) -> Result<Map, Fault> {
@@ -219,20 +175,26 @@ pub fn decrypted(ctx: &Ctx, mut data: Value, renderer: &Value) -> Result<Map, Fa
     }
 }
 
+/// Where the pillars of others are compiled: what templates of a master call.
+pub struct Node<'a> {
+    pub host: &'a dyn Host,
+    pub functions: &'a dyn Functions,
+}
+
 /// The pillar of another node: of the minion with this id and these grains, by the options of a master.
-pub fn compile_for(host: &dyn Host, opts: &Map, id: &str, grains: &Map, asked: &Asked) -> Result<Compiled, Fault> {
-    as_seen_for(host, opts, id, grains, |ctx| compile_once(ctx, asked))
+pub fn compile_for(node: &Node, opts: &Map, id: &str, grains: &Map, asked: &Asked) -> Result<Compiled, Fault> {
+    as_seen_for(node, opts, id, grains, |ctx| compile_once(ctx, asked))
 }
 
 /// The merged top file, by which the pillar of a minion is compiled, or what is wrong with it.
 pub fn show_top(
-    host: &dyn Host,
+    node: &Node,
     opts: &Map,
     id: &str,
     grains: &Map,
     asked: &Asked,
 ) -> Result<Result<Map, Vec<String>>, Fault> {
-    as_seen_for(host, opts, id, grains, |ctx| {
+    as_seen_for(node, opts, id, grains, |ctx| {
         check_environments(asked)?;
         let roots = roots(ctx.opts, asked);
         let opts = inner_options(ctx.opts, asked, &roots);
@@ -244,13 +206,14 @@ pub fn show_top(
     })
 }
 
-fn as_seen_for<T>(host: &dyn Host, opts: &Map, id: &str, grains: &Map, with: impl FnOnce(&Ctx) -> T) -> T {
+fn as_seen_for<T>(node: &Node, opts: &Map, id: &str, grains: &Map, with: impl FnOnce(&Ctx) -> T) -> T {
     let mut opts = opts.clone();
     opts.insert("id", id);
     let (nothing, call) = (Map::new(), Call::default());
     with(&Ctx {
-        host,
+        host: node.host,
         master: &NoMaster,
+        functions: node.functions,
         grains,
         pillar: &nothing,
         opts: &opts,

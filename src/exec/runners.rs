@@ -22,8 +22,9 @@ mod test;
 
 use super::Fault;
 use super::fault::Reply;
-use super::function;
+use super::function::{self, Table};
 use super::host::Host;
+use super::module::Functions;
 use crate::wire::record::{ArgumentError, Arguments, Record};
 use crate::wire::value::{Map, Value};
 pub use fleet::{Archive, Bus, Fleet};
@@ -46,6 +47,9 @@ pub const RUNNERS: &[&Module] = &[
     &test::MODULE,
 ];
 
+/// The runners of Halite.
+static TABLE: Table<RunFn> = Table(&[RUNNERS]);
+
 /// The runners under one name.
 pub type Module = function::Module<RunFn>;
 /// One runner as the table knows it.
@@ -55,6 +59,8 @@ type RunFn = fn(Arguments, &Ctx) -> Result<Reply, ArgumentError>;
 /// The world of one call of a runner.
 pub struct Ctx<'a> {
     pub host: &'a dyn Host,
+    /// The execution functions that there are, for runners that call some.
+    pub functions: &'a dyn Functions,
     /// The running master.
     pub fleet: &'a dyn Fleet,
     /// What the master has written down.
@@ -93,12 +99,17 @@ pub const fn function<R: Run>(name: &'static str) -> Function {
 
 /// The runner called `mod.fun`.
 pub fn find(fun: &str) -> Option<&'static Function> {
-    function::find(RUNNERS, fun)
+    TABLE.find(fun)
+}
+
+/// The names of all modules of runners, sorted.
+pub fn modules() -> Vec<&'static str> {
+    TABLE.modules().into_iter().map(|module| module.name).collect()
 }
 
 /// The names of all runners, `mod.fun`, sorted.
 pub fn names() -> impl Iterator<Item = String> {
-    function::names(RUNNERS)
+    TABLE.names()
 }
 
 /// The documentation of the runners whose name is `wanted` or begins with it as a module; of all without it.
@@ -113,11 +124,11 @@ pub fn docs(wanted: Option<&str>) -> Map {
 /// Calls `mod.fun`.
 pub fn call(ctx: &Ctx, fun: &str, arguments: Arguments) -> Reply {
     let Some(function) = find(fun) else {
-        return Err(function::unknown(RUNNERS, fun));
+        return Err(TABLE.unknown(fun));
     };
     match (function.run)(arguments, ctx) {
         Ok(reply) => reply,
-        Err(error) => Err(Fault::Arguments { fun: fun.to_owned(), error }),
+        Err(error) => Err(Fault::Arguments { fun: fun.to_owned(), error, info: function.info }),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::fileserver::client::FileClient;
 use super::host::Host;
 use super::renderers::jinja::{Environment, Functions, Loaded, Loader, Options, UndefinedPolicy};
-use super::{Ctx, Fault, modules, outside};
+use super::{Ctx, Fault, module::Place, outside};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
 use std::cell::RefCell;
@@ -97,18 +97,18 @@ impl Functions for Templates<'_, '_> {
     fn call(&self, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
         // In templates a command is a line for a shell, as Salt has it.
         let fun = if fun == "cmd.run" { "cmd.shell" } else { fun };
-        if modules::find(fun).is_some_and(|function| function.place == modules::Place::Worker) {
+        if self.ctx.functions.find(fun).is_some_and(|function| function.place == Place::Worker) {
             outside::looked();
         }
         self.ctx.run(fun, arguments)
     }
 
     fn exists(&self, fun: &str) -> bool {
-        modules::find(fun).is_some()
+        self.ctx.functions.find(fun).is_some()
     }
 
     fn names(&self) -> Vec<String> {
-        modules::names().collect()
+        self.ctx.functions.names()
     }
 
     fn host(&self) -> Option<&dyn Host> {
@@ -116,6 +116,6 @@ impl Functions for Templates<'_, '_> {
     }
 
     fn changes_first(&self, fun: &str, arguments: &Arguments) -> bool {
-        modules::find(fun).is_some_and(|function| (function.changes_first)(arguments))
+        self.ctx.functions.find(fun).is_some_and(|function| (function.changes_first)(arguments))
     }
 }

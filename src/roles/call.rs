@@ -109,6 +109,7 @@ fn pillar_of(opts: &Map, grains: &Map, job: &Job, master: &dyn Master) -> Map {
     let ctx = Ctx {
         host: &Machine,
         master,
+        functions: &modules::FUNCTIONS,
         grains,
         pillar: &nothing,
         opts,
@@ -312,6 +313,7 @@ fn documented(line: &SaltCallLine, opts: &Map) -> Result<Exit, Trouble> {
     let ctx = crate::exec::Ctx {
         host: &Machine,
         master: &NoMaster,
+        functions: &modules::FUNCTIONS,
         grains: &nothing,
         pillar: &nothing,
         opts,

@@ -68,7 +68,7 @@ impl<'a> FileClient<'a> {
     /// The file server. Asked for only where a file of it is wanted: other addresses need no master.
     pub fn files(&self) -> Result<&dyn Files, Fault> {
         if self.files.get().is_none() {
-            let _ = self.files.set(self.ctx.files()?);
+            let _ = self.files.set(crate::exec::fileserver::files(self.ctx)?);
         }
         match self.files.get() {
             Some(files) => Ok(files.as_ref()),

@@ -6,7 +6,7 @@ use crate::exec::digest::{HashType, hex};
 use crate::exec::host::{Attributes, FileKind};
 use crate::exec::{Ctx, Fault, Reply};
 use crate::record;
-use crate::wire::record::ArgumentError;
+use crate::wire::record::{ArgumentError, Record};
 use crate::wire::value::Value;
 use std::path::Path;
 
@@ -33,14 +33,14 @@ pub const MODULE: Module = Module {
 
 /// Text or bytes, as bytes. A number is refused as Salt refuses it: whether 010 is `8` or `010` is not to be guessed in a
 /// digest.
-pub(super) fn bytes<'a>(fun: &str, name: &'static str, value: &'a Value) -> Result<&'a [u8], Fault> {
+pub(super) fn bytes<'a, R: Record>(fun: &str, name: &'static str, value: &'a Value) -> Result<&'a [u8], Fault> {
     match value {
         Value::Str(text) => Ok(text.as_bytes()),
         Value::Bytes(bytes) => Ok(bytes),
         other => {
             let found = format!("{} ({}): put it into quotes", other.type_name(), other.repr());
             let error = ArgumentError::Kind { name, wants: "text", found };
-            Err(Fault::Arguments { fun: fun.to_owned(), error })
+            Err(Fault::arguments::<R>(fun, error))
         }
     }
 }
@@ -50,8 +50,8 @@ fn text_or_bytes(bytes: Vec<u8>) -> Value {
     String::from_utf8(bytes).map_or_else(|error| Value::Bytes(error.into_bytes()), Value::from)
 }
 
-fn decoded(fun: &str, instr: &Value) -> Result<Vec<u8>, Fault> {
-    base64::decode(bytes(fun, "instr", instr)?).map_err(|message| Fault::Raised { kind: "Error".to_owned(), message })
+fn decoded<R: Record>(fun: &str, instr: &Value) -> Result<Vec<u8>, Fault> {
+    base64::decode(bytes::<R>(fun, "instr", instr)?).map_err(|message| Fault::Raised { kind: "Error".to_owned(), message })
 }
 
 fn failed(path: &str, error: std::io::Error) -> Fault {
@@ -84,7 +84,7 @@ record! {
 impl Run for Digest {
     fn run(self, _: &Ctx) -> Reply {
         let kind = kind(&self.checksum)?;
-        Ok(kind.of_bytes(bytes("hashutil.digest", "instr", &self.instr)?).into())
+        Ok(kind.of_bytes(bytes::<Self>("hashutil.digest", "instr", &self.instr)?).into())
     }
 }
 
@@ -123,7 +123,7 @@ record! {
 
 impl Run for Base64B64encode {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(base64::encode(bytes("hashutil.base64_b64encode", "instr", &self.instr)?).into())
+        Ok(base64::encode(bytes::<Self>("hashutil.base64_b64encode", "instr", &self.instr)?).into())
     }
 }
 
@@ -139,7 +139,7 @@ record! {
 
 impl Run for Base64B64decode {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(text_or_bytes(decoded("hashutil.base64_b64decode", &self.instr)?).into())
+        Ok(text_or_bytes(decoded::<Self>("hashutil.base64_b64decode", &self.instr)?).into())
     }
 }
 
@@ -155,7 +155,7 @@ record! {
 
 impl Run for Base64Encodestring {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(base64::encode_lines(bytes("hashutil.base64_encodestring", "instr", &self.instr)?).into())
+        Ok(base64::encode_lines(bytes::<Self>("hashutil.base64_encodestring", "instr", &self.instr)?).into())
     }
 }
 
@@ -171,7 +171,7 @@ record! {
 
 impl Run for Base64Decodestring {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(text_or_bytes(decoded("hashutil.base64_decodestring", &self.instr)?).into())
+        Ok(text_or_bytes(decoded::<Self>("hashutil.base64_decodestring", &self.instr)?).into())
     }
 }
 
@@ -206,7 +206,7 @@ record! {
 
 impl Run for Base64Decodefile {
     fn run(self, ctx: &Ctx) -> Reply {
-        let bytes = decoded("hashutil.base64_decodefile", &self.instr)?;
+        let bytes = decoded::<Self>("hashutil.base64_decodefile", &self.instr)?;
         let written = ctx.host.write(Path::new(&self.outfile), &bytes, Attributes::default());
         written.map_err(|error| failed(&self.outfile, error))?;
         Ok(true.into())
@@ -225,7 +225,7 @@ record! {
 
 impl Run for Md5Digest {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(HashType::Md5.of_bytes(bytes("hashutil.md5_digest", "instr", &self.instr)?).into())
+        Ok(HashType::Md5.of_bytes(bytes::<Self>("hashutil.md5_digest", "instr", &self.instr)?).into())
     }
 }
 
@@ -241,7 +241,7 @@ record! {
 
 impl Run for Sha256Digest {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(HashType::Sha256.of_bytes(bytes("hashutil.sha256_digest", "instr", &self.instr)?).into())
+        Ok(HashType::Sha256.of_bytes(bytes::<Self>("hashutil.sha256_digest", "instr", &self.instr)?).into())
     }
 }
 
@@ -257,7 +257,7 @@ record! {
 
 impl Run for Sha512Digest {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(HashType::Sha512.of_bytes(bytes("hashutil.sha512_digest", "instr", &self.instr)?).into())
+        Ok(HashType::Sha512.of_bytes(bytes::<Self>("hashutil.sha512_digest", "instr", &self.instr)?).into())
     }
 }
 
@@ -275,8 +275,8 @@ record! {
 
 impl Run for HmacCompute {
     fn run(self, _: &Ctx) -> Reply {
-        let key = bytes("hashutil.hmac_compute", "shared_secret", &self.shared_secret)?;
-        Ok(hex(&HashType::Sha256.hmac(key, bytes("hashutil.hmac_compute", "string", &self.string)?)).into())
+        let key = bytes::<Self>("hashutil.hmac_compute", "shared_secret", &self.shared_secret)?;
+        Ok(hex(&HashType::Sha256.hmac(key, bytes::<Self>("hashutil.hmac_compute", "string", &self.string)?)).into())
     }
 }
 
@@ -296,7 +296,7 @@ record! {
 
 impl Run for HmacSignature {
     fn run(self, _: &Ctx) -> Reply {
-        let of = |name, value| bytes("hashutil.hmac_signature", name, value);
+        let of = |name, value| bytes::<Self>("hashutil.hmac_signature", name, value);
         let (text, key) = (of("string", &self.string)?, of("shared_secret", &self.shared_secret)?);
         let challenge = of("challenge_hmac", &self.challenge_hmac)?;
         Ok(same(base64::encode(&HashType::Sha256.hmac(key, text)).as_bytes(), challenge).into())
@@ -319,7 +319,7 @@ record! {
 
 impl Run for GithubSignature {
     fn run(self, _: &Ctx) -> Reply {
-        let of = |name, value| bytes("hashutil.github_signature", name, value);
+        let of = |name, value| bytes::<Self>("hashutil.github_signature", name, value);
         let (text, key) = (of("string", &self.string)?, of("shared_secret", &self.shared_secret)?);
         let Some((kind, challenge)) = self.challenge_hmac.split_once('=').filter(|(_, digits)| !digits.contains('='))
         else {

@@ -19,7 +19,7 @@ use crate::exec::host::Attributes;
 use crate::exec::program::Program;
 use crate::exec::{Ctx, Fault, Reply, paths};
 use crate::record;
-use crate::wire::record::{ArgumentError, Arguments, Keywords};
+use crate::wire::record::{ArgumentError, Arguments, Keywords, Record};
 use crate::wire::value::{Map, Value};
 use check::switch;
 pub use network_manager::named;
@@ -436,17 +436,17 @@ impl Run for NetplanActive {
 
 impl Run for Up {
     fn run(self, ctx: &Ctx) -> Reply {
-        turn(ctx, "up", &self.iface, self.iface_type)
+        turn::<Self>(ctx, "up", &self.iface, self.iface_type)
     }
 }
 
 impl Run for Down {
     fn run(self, ctx: &Ctx) -> Reply {
-        turn(ctx, "down", &self.iface, self.iface_type)
+        turn::<Self>(ctx, "down", &self.iface, self.iface_type)
     }
 }
 
-fn turn(ctx: &Ctx, way: &str, iface: &str, kind: Option<String>) -> Reply {
+fn turn<R: Record>(ctx: &Ctx, way: &str, iface: &str, kind: Option<String>) -> Reply {
     checked(iface)?;
     let family = Family::of(ctx)?;
     let others = match (family, way) {
@@ -464,7 +464,7 @@ fn turn(ctx: &Ctx, way: &str, iface: &str, kind: Option<String>) -> Reply {
         (Family::NetworkManager, _) => Ok(network_manager::down(ctx, iface)?.into()),
         _ if is_missing => {
             let error = ArgumentError::Missing { names: vec!["iface_type"], required: 2, given: 1 };
-            Err(Fault::Arguments { fun: format!("ip.{way}"), error })
+            Err(Fault::arguments::<R>(format!("ip.{way}"), error))
         }
         _ => Ok(Program::new([format!("if{way}").as_str(), iface]).mixed().run(ctx)?.stdout.into()),
     }

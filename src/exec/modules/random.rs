@@ -9,6 +9,7 @@ use crate::exec::digest::HashType;
 use crate::exec::random::Chance;
 use crate::exec::{Ctx, Fault, Reply};
 use crate::record;
+use crate::wire::record::Record;
 use crate::wire::value::Value;
 use num_bigint::{BigInt, BigUint};
 
@@ -46,7 +47,7 @@ impl Run for Hash {
     fn run(self, _: &Ctx) -> Reply {
         let kind = HashType::named(&self.algorithm).filter(|kind| kind.name() == self.algorithm);
         let kind = kind.ok_or_else(|| Fault::invocation("You must specify a valid algorithm."))?;
-        Ok(kind.of_bytes(bytes("random.hash", "value", &self.value)?).into())
+        Ok(kind.of_bytes(bytes::<Self>("random.hash", "value", &self.value)?).into())
     }
 }
 
@@ -217,7 +218,7 @@ impl Run for Sample {
     fn run(self, _: &Ctx) -> Reply {
         let items = items(self.value)?;
         match usize::try_from(self.size) {
-            Ok(size) if size <= items.len() => drawn("random.sample", &items, size, &self.seed),
+            Ok(size) if size <= items.len() => drawn::<Self>("random.sample", &items, size, &self.seed),
             _ => Err(Fault::invocation("Sample larger than population or is negative")),
         }
     }
@@ -238,7 +239,7 @@ record! {
 impl Run for Shuffle {
     fn run(self, _: &Ctx) -> Reply {
         let items = items(self.value)?;
-        drawn("random.shuffle", &items, items.len(), &self.seed)
+        drawn::<Self>("random.shuffle", &items, items.len(), &self.seed)
     }
 }
 
@@ -250,10 +251,10 @@ fn items(value: Value) -> Result<Vec<Value>, Fault> {
     }
 }
 
-fn drawn(fun: &str, items: &[Value], size: usize, seed: &Value) -> Reply {
+fn drawn<R: Record>(fun: &str, items: &[Value], size: usize, seed: &Value) -> Reply {
     let seed = match seed {
         Value::Null => Value::Null,
-        seed => HashType::Sha512.of_bytes(bytes(fun, "seed", seed)?).into(),
+        seed => HashType::Sha512.of_bytes(bytes::<R>(fun, "seed", seed)?).into(),
     };
     let places = chance(&seed)?.sample(items.len(), size);
     Ok(Value::list(places.into_iter().filter_map(|at| items.get(at).cloned())).into())

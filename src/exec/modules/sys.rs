@@ -6,7 +6,7 @@ mod runner;
 mod schema;
 mod state;
 
-use super::{MODULES, Module, Run, find, function, names};
+use super::{Module, Run, find, function, names};
 use crate::exec::target::fnmatch::Pattern;
 use crate::exec::{Ctx, Reply};
 use crate::record;
@@ -105,8 +105,8 @@ record! {
 }
 
 impl Run for ListModules {
-    fn run(self, _: &Ctx) -> Reply {
-        Ok(wanted_modules(MODULES, &self.args).into())
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(wanted_modules(&ctx.functions.modules(), &self.args).into())
     }
 }
 
@@ -154,10 +154,10 @@ fn wanted_names(wanted: &Rest) -> impl Fn(&str) -> bool + use<> {
 }
 
 /// The names of modules that were asked for.
-fn wanted_modules<F>(modules: &[&'static crate::exec::function::Module<F>], wanted: &Rest) -> Value {
+fn wanted_modules(modules: &[&'static str], wanted: &Rest) -> Value {
     let patterns: Vec<Pattern> = wanted.0.iter().map(|pattern| Pattern::new(&pattern.to_text())).collect();
     let is_wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
-    Value::list(modules.iter().map(|module| module.name).filter(|name| is_wanted(name)))
+    Value::list(modules.iter().copied().filter(|name| is_wanted(name)))
 }
 
 fn spec(fields: &[Field]) -> Map {

@@ -3,7 +3,7 @@
 use super::fleet::Order;
 use super::{Ctx, Module, Run, function};
 use crate::exec::context::NoMaster;
-use crate::exec::{Call, Fault, Reply, grains, modules};
+use crate::exec::{Call, Fault, Reply, grains, module};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords, Rest};
 use crate::wire::value::{Map, Value};
@@ -41,6 +41,7 @@ impl Run for Cmd {
         let world = crate::exec::Ctx {
             host: ctx.host,
             master: &NoMaster,
+            functions: ctx.functions,
             grains: &grains,
             pillar: &pillar,
             opts: ctx.opts,
@@ -49,7 +50,7 @@ impl Run for Cmd {
             scratch: Default::default(),
             audience: Default::default(),
         };
-        modules::call(&world, &self.fun, Arguments { positional: self.args.0, keywords: self.kwargs.0 })
+        module::call(&world, &self.fun, Arguments { positional: self.args.0, keywords: self.kwargs.0 })
     }
 }
 

@@ -38,6 +38,7 @@ impl Made {
         };
         let ctx = Ctx {
             host: &self.host,
+            functions: &crate::exec::modules::FUNCTIONS,
             fleet: self,
             archive: self,
             opts: &self.opts,

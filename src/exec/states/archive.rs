@@ -305,7 +305,7 @@ impl Extracted {
         let hash = if self.source_hash.is_null() { Value::from("") } else { self.source_hash.clone() };
         let arguments = arguments.with("source_hash", hash).with("source_hash_name", self.source_hash_name.clone());
         let arguments = arguments.with("skip_verify", self.skip_verify).with("use_etag", self.use_etag);
-        Cached::bind(arguments).map_err(|error| Fault::Arguments { fun: "file.cached".to_owned(), error })
+        Cached::bind(arguments).map_err(|error| Fault::arguments::<Cached>("file.cached", error))
     }
 }
 

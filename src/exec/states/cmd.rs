@@ -323,10 +323,10 @@ impl State for ModWatch {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let ModWatch { name, sfun, keywords } = self;
         let arguments = Arguments::keywords(keywords).with("name", name);
-        let bound = |error| Fault::Arguments { fun: format!("cmd.{sfun}"), error };
+        let fun = format!("cmd.{sfun}");
         match sfun.as_str() {
-            "wait" | "run" | "watch" => Run::bind(arguments).map_err(bound)?.plan(look),
-            "wait_script" | "script" => Script::bind(arguments).map_err(bound)?.plan(look),
+            "wait" | "run" | "watch" => Run::bind(arguments).map_err(|error| Fault::arguments::<Run>(fun, error))?.plan(look),
+            "wait_script" | "script" => Script::bind(arguments).map_err(|error| Fault::arguments::<Script>(fun, error))?.plan(look),
             other => Ok(failed(format!(
                 "cmd.{other} does not work with the watch requisite, please use cmd.wait or cmd.wait_script"
             ))),

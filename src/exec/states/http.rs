@@ -172,7 +172,7 @@ impl Query {
     fn bind_to(words: Map) -> Result<Query, Fault> {
         use crate::wire::record::Record;
         Query::bind(Arguments::keywords(words))
-            .map_err(|error| Fault::Arguments { fun: "http.query".to_owned(), error })
+            .map_err(|error| Fault::arguments::<Query>("http.query", error))
     }
 }
 

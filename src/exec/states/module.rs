@@ -2,7 +2,7 @@
 
 use super::wait::Wait;
 use super::{Function, Look, Module, Outcome, Plan, State, failed, state};
-use crate::exec::{Audience, Ctx, Fault, modules};
+use crate::exec::{Audience, Ctx, Fault};
 use crate::record;
 use crate::wire::record::{Arguments, Keywords, Kind};
 use crate::wire::value::{Map, Value};
@@ -41,7 +41,7 @@ impl State for Run {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let functions = self.kwargs.0.keys().filter(|key| key.to_text().contains('.')).count();
         if functions == self.kwargs.0.len() && functions > 0 {
-            return Ok(each(self.kwargs.0));
+            return Ok(each(self.kwargs.0, look.ctx));
         }
         // With other names than functions it is the older form.
         Ok(one(self.name, self.kwargs.0, look))
@@ -49,11 +49,11 @@ impl State for Run {
 }
 
 /// Several functions.
-fn each(calls: Map) -> Plan {
+fn each(calls: Map, ctx: &Ctx) -> Plan {
     let names = Value::list(calls.keys().cloned());
     let bare = |key: &Value| key.to_text().split(':').next().unwrap_or_default().to_owned();
     let (known, missing): (Vec<String>, Vec<String>) =
-        calls.keys().map(bare).partition(|fun| modules::find(fun).is_some());
+        calls.keys().map(bare).partition(|fun| ctx.functions.find(fun).is_some());
     if !missing.is_empty() {
         let plural = if missing.len() > 1 { "s" } else { "" };
         let comment = format!("Unavailable function{plural}: {}.", missing.join(", "));
@@ -71,7 +71,7 @@ fn run_each(ctx: &Ctx, calls: Map) -> Outcome {
         let shown = key.to_text();
         let fun = shown.split(':').next().unwrap_or_default();
         let arguments = arguments(given);
-        let missing = missing(fun, &arguments);
+        let missing = missing(ctx, fun, &arguments);
         if !missing.is_empty() {
             failures.push(format!("'{shown}' failed: Missing arguments: {}", missing.join(", ")));
             continue;
@@ -118,8 +118,8 @@ fn arguments(given: Value) -> Arguments {
 }
 
 /// What a function must have and is not given.
-fn missing(fun: &str, arguments: &Arguments) -> Vec<&'static str> {
-    let fields = modules::find(fun).map_or(&[][..], |function| function.info.fields);
+fn missing(ctx: &Ctx, fun: &str, arguments: &Arguments) -> Vec<&'static str> {
+    let fields = ctx.functions.find(fun).map_or(&[][..], |function| function.info.fields);
     let required = fields.iter().skip(arguments.positional.len()).filter(|field| field.is_required());
     required.map(|field| field.name()).filter(|name| arguments.keywords.at(name).is_none()).collect()
 }
@@ -143,7 +143,7 @@ const RENAMED: [&str; 5] = ["name", "fun", "names", "state", "saltenv"];
 
 /// One function, its arguments beside its name.
 fn one(name: String, mut given: Map, look: &Look) -> Plan {
-    let Some(function) = modules::find(&name) else {
+    let Some(function) = look.ctx.functions.find(&name) else {
         return failed(format!("Module function {name} is not available"));
     };
     let mut arguments = Arguments::default();

@@ -50,6 +50,7 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
     let say = |text: &str| print(text).map_err(|error| Fault::execution(format!("standard output: {error}")));
     let ctx = runners::Ctx {
         host: &Machine,
+        functions: &crate::exec::modules::FUNCTIONS,
         fleet: &master,
         archive: &archive,
         opts: &config.opts,
@@ -97,7 +98,7 @@ fn failed(fun: &str, fault: &Fault, exit: Exit) -> Exit {
             Exit::Internal
         }
         _ => {
-            let told = fault.told_of(fun, runners::find(fun).map(|function| function.info));
+            let told = fault.told(fun);
             complain(told.stderr.trim_end_matches('\n'));
             let _ = print(&told.stdout);
             Exit::Failed

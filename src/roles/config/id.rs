@@ -92,6 +92,7 @@ pub fn called(opts: &Map) -> Result<Option<String>, String> {
     let ctx = Ctx {
         host: &Machine,
         master: &NoMaster,
+        functions: &crate::exec::modules::FUNCTIONS,
         grains: &grains,
         pillar: &pillar,
         opts,

@@ -112,6 +112,7 @@ pub fn reply(world: &World, job: &Job, fun: &str, arguments: Arguments) -> Reply
     let ctx = Ctx {
         host: world.host,
         master: world.master,
+        functions: &modules::FUNCTIONS,
         grains: world.grains,
         pillar: world.pillar,
         opts: world.opts,

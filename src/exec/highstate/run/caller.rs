@@ -176,7 +176,7 @@ impl Caller<'_> {
             // What states leave for each other is there while one looks, too.
             self.looking.scratch.swap(&self.ctx.scratch);
             let plan = (function.run)(arguments, &look)
-                .unwrap_or_else(|error| Err(Fault::Arguments { fun: full_name(low), error }));
+                .unwrap_or_else(|error| Err(Fault::Arguments { fun: full_name(low), error, info: function.info }));
             self.looking.scratch.swap(&self.ctx.scratch);
             plan
         });

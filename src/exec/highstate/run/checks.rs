@@ -200,7 +200,7 @@ fn function(ctx: &Ctx, condition: &Map, kind: &str) -> Result<bool, String> {
     };
     let positional = keywords.remove("args").and_then(|args| args.as_list().map(<[Value]>::to_vec)).unwrap_or_default();
     let path = keywords.remove("get_return").map(|path| path.to_text());
-    let returned = crate::exec::modules::call(ctx, &fun, Arguments { positional, keywords });
+    let returned = crate::exec::module::call(ctx, &fun, Arguments { positional, keywords });
     let returned = returned.map_err(|fault| format!("{kind}: {fun}: {fault}"))?;
     let value = match &path {
         Some(path) => returned.value.traverse(path, ":").cloned().unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! Slots: arguments such as `__slot__:salt:test.echo(text).path ~ /more` that are replaced by what a function answers at
 //! the moment when the state runs.
 
-use crate::exec::{Ctx, Fault, modules};
+use crate::exec::{Ctx, Fault};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
 
@@ -36,7 +36,7 @@ fn fill_text(ctx: &Ctx, value: &mut Value) -> Result<(), Fault> {
     if let Value::Str(text) = value
         && let Some(slot) = text.strip_prefix(MARK)
     {
-        match Slot::read(slot).filter(|slot| modules::find(&slot.fun).is_some()) {
+        match Slot::read(slot).filter(|slot| ctx.functions.find(&slot.fun).is_some()) {
             Some(slot) => *value = slot.answer(ctx)?,
             None => log::warn!("Malformed slot: {text}: it stays as it is"),
         }

@@ -3,6 +3,7 @@
 
 use crate::exec::context::{Call, Master};
 use crate::exec::host::Host;
+use crate::exec::module::Functions;
 use crate::exec::pillar::Asked;
 use crate::exec::{Ctx, grains, pillar};
 use crate::wire::value::{Map, Value};
@@ -15,6 +16,7 @@ pub struct World<'a> {
     pub host: &'a dyn Host,
     pub opts: &'a Map,
     pub master: &'a dyn Master,
+    functions: &'a dyn Functions,
     pub call: &'a Call,
     cancelled: &'a AtomicBool,
     grains: Arc<Map>,
@@ -29,6 +31,7 @@ impl<'a> World<'a> {
             host: ctx.host,
             opts: ctx.opts,
             master: ctx.master,
+            functions: ctx.functions,
             call: ctx.call,
             cancelled: ctx.cancelled,
             grains: Arc::new(ctx.grains.clone()),
@@ -42,6 +45,7 @@ impl<'a> World<'a> {
         Ctx {
             host,
             master: self.master,
+            functions: self.functions,
             grains: &self.grains,
             pillar: &self.pillar,
             opts: self.opts,

@@ -91,7 +91,7 @@ impl RunChroot {
         keywords.insert("cmd", Value::list(argv));
         keywords.insert("python_shell", false);
         let options = Options::bind(Arguments::keywords(keywords))
-            .map_err(|error| Fault::Arguments { fun: ctx.call.fun.clone(), error })?;
+            .map_err(|error| Fault::arguments::<Options>(&ctx.call.fun, error))?;
         let mut output = options.execute(ctx, options.errors_or(Errors::Apart))?;
         let retcode = options.retcode(&output);
         if options.hide_output {

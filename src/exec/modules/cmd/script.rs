@@ -205,7 +205,7 @@ fn run_file(
     keywords.insert("cmd", Value::list(command));
     keywords.insert("python_shell", false);
     let options = Options::bind(Arguments::keywords(keywords))
-        .map_err(|error| Fault::Arguments { fun: ctx.call.fun.clone(), error })?;
+        .map_err(|error| Fault::arguments::<Options>(&ctx.call.fun, error))?;
     let uid = match &options.runas {
         Some(name) => match ctx.host.user(name) {
             Ok(Some(user)) => Some(user.uid),

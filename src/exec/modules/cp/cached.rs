@@ -112,7 +112,7 @@ record! {
 impl Run for CacheMaster {
     fn run(self, ctx: &Ctx) -> Reply {
         let saltenv = environment(ctx, &self.saltenv);
-        let names = ctx.files()?.list(Listing::Files, &saltenv, "")?;
+        let names = crate::exec::fileserver::files(ctx)?.list(Listing::Files, &saltenv, "")?;
         keep_all(ctx, names.iter().map(|(name, _)| address_of(name)), &saltenv).map(Into::into)
     }
 }

@@ -18,7 +18,7 @@ record! {
 
 impl Run for Envs {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok(ctx.files()?.environments()?.into())
+        Ok(crate::exec::fileserver::files(ctx)?.environments()?.into())
     }
 }
 
@@ -78,7 +78,7 @@ impl Run for ListMasterSymlinks {
 }
 
 fn list(ctx: &Ctx, listing: Listing, saltenv: &Value, prefix: &str) -> Reply {
-    let entries = ctx.files()?.list(listing, &environment(ctx, saltenv), prefix)?;
+    let entries = crate::exec::fileserver::files(ctx)?.list(listing, &environment(ctx, saltenv), prefix)?;
     Ok(shown(listing, entries).into())
 }
 
@@ -94,7 +94,7 @@ record! {
 
 impl Run for ListStates {
     fn run(self, ctx: &Ctx) -> Reply {
-        let files = ctx.files()?.list(Listing::Files, &environment(ctx, &self.saltenv), "")?;
+        let files = crate::exec::fileserver::files(ctx)?.list(Listing::Files, &environment(ctx, &self.saltenv), "")?;
         let state = |name: &str| {
             let name = name.strip_suffix(".sls")?;
             Some(name.strip_suffix("/init").unwrap_or(name).replace('/', "."))
@@ -146,7 +146,7 @@ fn hash(ctx: &Ctx, address: &str, saltenv: &Value) -> Reply {
     let saltenv = environment(ctx, saltenv);
     let (address, own) = split_saltenv(address);
     if address.starts_with("salt://") {
-        let found = ctx.files()?.hash(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?;
+        let found = crate::exec::fileserver::files(ctx)?.hash(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?;
         return Ok(found.map_or(Value::from(""), |hash| hash.shown().into()).into());
     }
     if !Path::new(&address).is_file() {
@@ -180,7 +180,7 @@ impl Run for StatFile {
         let saltenv = environment(ctx, &self.saltenv);
         let (address, own) = split_saltenv(&self.path);
         let stat = match address.starts_with("salt://") {
-            true => ctx.files()?.find(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?,
+            true => crate::exec::fileserver::files(ctx)?.find(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?,
             false => std::fs::metadata(&address).ok().filter(|data| data.is_file()).map(|data| stat_numbers(&data)),
         };
         let Some(mode) = stat.and_then(|stat| stat.first().copied()) else {

@@ -224,7 +224,7 @@ impl Origin<'_> {
         if scheme == "salt" {
             let (address, own) = address::split_saltenv(source);
             let saltenv = own.as_deref().unwrap_or(self.saltenv);
-            return Ok(match ctx.files()?.hash(&address::parse(&address).0, saltenv)? {
+            return Ok(match crate::exec::fileserver::files(ctx)?.hash(&address::parse(&address).0, saltenv)? {
                 Some(hash) => Ok(Some(Sum { kind: hash.kind, digest: hash.digest })),
                 None => Err(format!("Source file {source} not found in saltenv '{}'", self.saltenv)),
             });
@@ -776,7 +776,7 @@ pub(in crate::exec) fn mode_of(ctx: &Ctx, source: &str, saltenv: &str) -> Result
     let (address, own) = address::split_saltenv(source);
     let mode = match address.starts_with("salt://") {
         true => {
-            let found = ctx.files()?.find(&address::parse(&address).0, own.as_deref().unwrap_or(saltenv))?;
+            let found = crate::exec::fileserver::files(ctx)?.find(&address::parse(&address).0, own.as_deref().unwrap_or(saltenv))?;
             found.and_then(|stat| stat.first().copied()).and_then(|mode| u32::try_from(mode).ok())
         }
         false => {

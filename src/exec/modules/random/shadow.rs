@@ -29,7 +29,7 @@ impl Run for ShadowHash {
             Value::Null => ctx.run("random.get_str", Default::default())?,
             given => given.clone(),
         };
-        let password = hashutil::bytes("random.shadow_hash", "password", &password)?;
+        let password = hashutil::bytes::<Self>("random.shadow_hash", "password", &password)?;
         let salt = match &self.crypt_salt {
             Value::Null => kind.random_salt(),
             given => given.to_text(),

@@ -115,7 +115,7 @@ impl Run for SyncAll {
 /// Names the files that Salt would bring.
 fn tell_of_files(ctx: &Ctx, saltenv: Option<&str>) {
     let environments = saltenv.unwrap_or("base").split(',').map(str::trim).filter(|name| !name.is_empty());
-    let Ok(files) = ctx.files() else { return };
+    let Ok(files) = crate::exec::fileserver::files(ctx) else { return };
     for saltenv in environments {
         let listed = files.list(Listing::Files, saltenv, "_").unwrap_or_default();
         for (name, _) in listed.iter().filter(|(name, _)| name.ends_with(".py")) {

@@ -106,7 +106,7 @@ impl Run for Findup {
 const BOTH: &[Listing] = &[Listing::Files, Listing::Folders];
 
 fn paths(ctx: &Ctx, listings: &[Listing], saltenv: &str) -> Result<HashSet<String>, Fault> {
-    let files = ctx.files()?;
+    let files = crate::exec::fileserver::files(ctx)?;
     let mut all = HashSet::new();
     for listing in listings {
         all.extend(files.list(*listing, saltenv, "")?.into_iter().map(|(path, _)| path));

@@ -37,7 +37,7 @@ record! {
 
 impl Run for ListRunners {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(wanted_modules(runners::RUNNERS, &self.args).into())
+        Ok(wanted_modules(&runners::modules(), &self.args).into())
     }
 }
 

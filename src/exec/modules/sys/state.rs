@@ -37,7 +37,7 @@ record! {
 
 impl Run for ListStateModules {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(wanted_modules(states::MODULES, &self.args).into())
+        Ok(wanted_modules(&states::modules(), &self.args).into())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Functions that show what this minion has: modules, options, grains.
 
-use crate::exec::modules::{self, MODULES, Run};
+use crate::exec::modules::Run;
 use crate::exec::{Ctx, Reply};
 use crate::record;
 use crate::wire::record::Arguments;
@@ -86,10 +86,12 @@ record! {
 }
 
 impl Run for ModuleReport {
-    fn run(self, _: &Ctx) -> Reply {
-        let functions = Value::list(modules::names());
-        let modules = Value::list(MODULES.iter().map(|module| module.name));
-        let missing: Vec<String> = modules::names().filter(|name| modules::find(name).is_none()).collect();
+    fn run(self, ctx: &Ctx) -> Reply {
+        let names = ctx.functions.names();
+        let missing: Vec<String> =
+            names.iter().filter(|name| ctx.functions.find(name).is_none()).cloned().collect();
+        let functions = Value::list(names);
+        let modules = Value::list(ctx.functions.modules());
         Ok(Map::from_iter([
             ("functions", functions.clone()),
             ("function_attrs", functions.clone()),
@@ -111,9 +113,10 @@ record! {
 }
 
 impl Run for NotLoaded {
-    fn run(self, _: &Ctx) -> Reply {
-        let names = MODULES.iter().filter(|module| module.functions.is_empty()).map(|module| module.name);
-        Ok(Value::list(names).into())
+    fn run(self, ctx: &Ctx) -> Reply {
+        let names = ctx.functions.names();
+        let is_empty = |module: &&str| !names.iter().any(|name| name.split('.').next() == Some(module));
+        Ok(Value::list(ctx.functions.modules().into_iter().filter(is_empty)).into())
     }
 }
 
@@ -128,9 +131,8 @@ record! {
 }
 
 impl Run for Provider {
-    fn run(self, _: &Ctx) -> Reply {
-        let found = MODULES.iter().find(|module| module.name == self.module);
-        Ok(found.map_or("", |module| module.name).into())
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(ctx.functions.modules().into_iter().find(|module| *module == self.module).unwrap_or_default().into())
     }
 }
 
@@ -142,8 +144,8 @@ record! {
 }
 
 impl Run for Providers {
-    fn run(self, _: &Ctx) -> Reply {
-        Ok(MODULES.iter().map(|module| (module.name, module.name)).collect::<Map>().into())
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(ctx.functions.modules().into_iter().map(|module| (module, module)).collect::<Map>().into())
     }
 }
 

@@ -343,7 +343,7 @@ impl Work {
         let looking = ctx.on(&view);
         let look = Look { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
         let bound = Directory::bind(Arguments::keywords(arguments));
-        let directory = bound.map_err(|error| Fault::Arguments { fun: "file.directory".to_owned(), error })?;
+        let directory = bound.map_err(|error| Fault::arguments::<Directory>("file.directory", error))?;
         match directory.plan(&look)? {
             Plan::Stands(outcome) => Ok(outcome),
             Plan::Changes { apply, .. } => apply(ctx),

@@ -274,7 +274,7 @@ fn replaced_folder(path: &str, arguments: Map, saltenv: &str) -> Plan {
 }
 
 fn planned<S: State + Record>(look: &Look, function: &str, arguments: Map) -> Result<Plan, Fault> {
-    let wrong = |error| Fault::Arguments { fun: format!("file.{function}"), error };
+    let wrong = |error| Fault::arguments::<S>(format!("file.{function}"), error);
     S::bind(Arguments::keywords(arguments)).map_err(wrong)?.plan(look)
 }
 

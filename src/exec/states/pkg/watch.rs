@@ -41,6 +41,6 @@ impl State for Watched {
 }
 
 fn again<S: State + Record>(look: &Look, sfun: &str, arguments: Map) -> Result<Plan, Fault> {
-    let wrong = |error| Fault::Arguments { fun: format!("pkg.{sfun}"), error };
+    let wrong = |error| Fault::arguments::<S>(format!("pkg.{sfun}"), error);
     S::bind(Arguments::keywords(arguments)).map_err(wrong)?.plan(look)
 }

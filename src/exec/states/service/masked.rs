@@ -1,7 +1,7 @@
 //! `service.masked`, `service.unmasked`: services that systemd may not start at all.
 
 use super::super::{Look, Outcome, Plan, State, already, ask, failed, from_to, single};
-use crate::exec::{Ctx, Fault, modules};
+use crate::exec::{Ctx, Fault};
 use crate::record;
 use crate::wire::value::Map;
 
@@ -88,7 +88,7 @@ impl Words {
     }
 
     fn plan(self, ctx: &Ctx, name: String) -> Result<Plan, Fault> {
-        if modules::find("service.masked").is_none() {
+        if ctx.functions.find("service.masked").is_none() {
             return Ok(failed("Service masking not available on this minion"));
         }
         let is_masked = match is_masked(ctx, &name, self.runtime) {

@@ -5,7 +5,7 @@
 use crate::exec::Ctx;
 use crate::wire::value::Map;
 
-/// The hooks of one module; one line in [`HOOKS`](super::HOOKS).
+/// The hooks of one module; one line in the list of hooks beside that of modules.
 pub struct Hooks {
     pub module: &'static str,
     pub aggregate: Option<Aggregate>,
