@@ -41,6 +41,8 @@ pub mod states;
 pub mod tags;
 pub mod target;
 pub mod templates;
+#[cfg(test)]
+pub mod testing;
 pub mod text_file;
 pub mod update;
 

@@ -80,6 +80,8 @@ pub trait Host: Sync {
     /// Sets a variable for this process and the commands that it runs from now on; `None` removes it. Names that no
     /// process can have are refused.
     fn set_env(&self, name: &str, value: Option<&str>) -> io::Result<()>;
+    /// The account that this process acts as.
+    fn uid(&self) -> u32;
     /// The account with this name.
     fn user(&self, name: &str) -> io::Result<Option<User>>;
     /// The account with this number.

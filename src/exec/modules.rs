@@ -150,45 +150,7 @@ pub mod tests {
     use crate::wire::value::Map;
     use std::sync::atomic::AtomicBool;
 
-    /// All that a call in a test lives in: a fake host and nothing else, to be filled in.
-    #[derive(Default)]
-    pub struct World {
-        pub host: Fake,
-        pub grains: Map,
-        pub pillar: Map,
-        pub opts: Map,
-        pub call: Call,
-        pub cancelled: AtomicBool,
-    }
-
-    impl World {
-        pub fn new() -> World {
-            World::default()
-        }
-
-        pub fn on(host: Fake) -> World {
-            World { host, ..World::default() }
-        }
-
-        pub fn ctx<'a>(&'a self, master: &'a dyn Master) -> Ctx<'a> {
-            self.ctx_on(&self.host, master)
-        }
-
-        pub fn ctx_on<'a>(&'a self, host: &'a dyn Host, master: &'a dyn Master) -> Ctx<'a> {
-            Ctx {
-                host,
-                master,
-                functions: &FUNCTIONS,
-                grains: &self.grains,
-                pillar: &self.pillar,
-                opts: &self.opts,
-                call: &self.call,
-                cancelled: &self.cancelled,
-                scratch: Default::default(),
-                audience: Default::default(),
-            }
-        }
-    }
+    pub use crate::exec::testing::World;
 
     #[test]
     fn modules_and_functions_are_sorted_unique_and_documented() {

@@ -7,6 +7,23 @@ use std::path::{Path, PathBuf};
 /// Links that are followed one after the other before a path counts as a circle.
 const LINKS: usize = 40;
 
+/// Makes a folder and all above it that are missing; what is there already is no error where it is a folder.
+pub fn make_folders(host: &dyn Host, folder: &Path) -> io::Result<()> {
+    match host.stat(folder) {
+        Ok(stat) if matches!(stat.kind, FileKind::Folder | FileKind::Link) => return Ok(()),
+        Ok(_) => return Err(rustix::io::Errno::NOTDIR.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    if let Some(above) = folder.parent() {
+        make_folders(host, above)?;
+    }
+    match host.make_folder(folder, 0o755) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// `~` and `~name` at the beginning are the home of a user; a user that is not known is left as it stands.
 pub fn expand_user(host: &dyn Host, path: &str) -> String {
     let Some(rest) = path.strip_prefix('~') else { return path.to_owned() };
@@ -26,7 +43,7 @@ pub fn expand_user(host: &dyn Host, path: &str) -> String {
 fn home_of(host: &dyn Host, name: Option<&str>) -> Option<PathBuf> {
     let user = match name {
         Some(name) => host.user(name),
-        None => host.user_by_uid(rustix::process::geteuid().as_raw()),
+        None => host.user_by_uid(host.uid()),
     };
     Some(user.ok()??.home)
 }

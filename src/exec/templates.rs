@@ -1,14 +1,16 @@
 //! Templates on a node: what they see of it, and where the ones that they include come from.
 
 use super::fileserver::client::FileClient;
-use super::host::Host;
-use super::renderers::jinja::{Environment, Functions, Loaded, Loader, Options, UndefinedPolicy};
+use super::host::Protocol;
+use super::renderers::jinja::{Environment, Functions, Loaded, Loader, Machine, Options, UndefinedPolicy};
 use super::{Ctx, Fault, module::Place, outside};
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 /// The engines that there are.
 pub const ENGINES: [&str; 1] = ["jinja"];
@@ -111,11 +113,26 @@ impl Functions for Templates<'_, '_> {
         self.ctx.functions.names()
     }
 
-    fn host(&self) -> Option<&dyn Host> {
-        Some(self.ctx.host)
+    fn machine(&self) -> Option<&dyn Machine> {
+        Some(self)
     }
 
     fn changes_first(&self, fun: &str, arguments: &Arguments) -> bool {
         self.ctx.functions.find(fun).is_some_and(|function| (function.changes_first)(arguments))
+    }
+}
+
+impl Machine for Templates<'_, '_> {
+    fn uid(&self, account: Option<&str>) -> Option<u32> {
+        let Some(name) = account else { return Some(self.ctx.host.uid()) };
+        self.ctx.host.user(name).ok().flatten().map(|user| user.uid)
+    }
+
+    fn resolve(&self, name: &str) -> Vec<IpAddr> {
+        self.ctx.host.resolve(name).unwrap_or_default()
+    }
+
+    fn answers(&self, address: SocketAddr, time: Duration) -> bool {
+        self.ctx.host.reach(address, Protocol::Tcp, time).is_ok()
     }
 }

@@ -22,7 +22,7 @@ pub fn write(host: &dyn Host, path: &str, text: &str) -> Result<(), Fault> {
     let real = Path::new(&real);
     let refused = |error: io::Error| Fault::execution(format!("{path}: {error}"));
     if let Some(folder) = real.parent().filter(|folder| host.stat(folder).is_err()) {
-        super::fileserver::client::make_folders(host, folder).map_err(refused)?;
+        super::paths::make_folders(host, folder).map_err(refused)?;
     }
     let mode = host.stat(real).is_err().then_some(0o644);
     host.write(real, text.as_bytes(), Attributes { mode, ..Attributes::default() }).map_err(refused)

@@ -9,8 +9,9 @@ use super::{FileHash, Files};
 use crate::exec::context::Ctx;
 use crate::exec::digest::HashType;
 use crate::exec::fault::Fault;
+use crate::exec::paths::make_folders;
 use crate::exec::host::web::{Certificates, Request};
-use crate::exec::host::{Attributes, FileKind, Host};
+use crate::exec::host::Attributes;
 use crate::wire::value::Value;
 use std::cell::OnceCell;
 use std::fs;
@@ -369,22 +370,6 @@ fn has_hash(path: &Path, hash: &str) -> bool {
         return false;
     };
     fs::File::open(path).and_then(|file| kind.of(file)).is_ok_and(|own| own == digest)
-}
-
-pub fn make_folders(host: &dyn Host, folder: &Path) -> io::Result<()> {
-    match host.stat(folder) {
-        Ok(stat) if matches!(stat.kind, FileKind::Folder | FileKind::Link) => return Ok(()),
-        Ok(_) => return Err(rustix::io::Errno::NOTDIR.into()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    if let Some(above) = folder.parent() {
-        make_folders(host, above)?;
-    }
-    match host.make_folder(folder, 0o755) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// Text where it is UTF-8.

@@ -324,6 +324,11 @@ impl Host for Fake {
         Ok(())
     }
 
+    fn uid(&self) -> u32 {
+        // Tests act as root, whoever runs them.
+        0
+    }
+
     fn user(&self, name: &str) -> io::Result<Option<User>> {
         Ok(self.users.iter().find(|user| user.name == name).cloned())
     }

@@ -122,6 +122,10 @@ impl Host for Machine {
         environment::set(name, value)
     }
 
+    fn uid(&self) -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
     fn user(&self, name: &str) -> io::Result<Option<User>> {
         accounts::user(name)
     }

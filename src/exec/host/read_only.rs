@@ -113,6 +113,10 @@ impl Host for ReadOnly<'_> {
         refused("set the variable", name)
     }
 
+    fn uid(&self) -> u32 {
+        self.0.uid()
+    }
+
     fn user(&self, name: &str) -> io::Result<Option<User>> {
         self.0.user(name)
     }

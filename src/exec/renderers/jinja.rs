@@ -42,7 +42,7 @@ use eval::{Interp, Template};
 use std::rc::Rc;
 
 pub use error::{Kind, TemplateError, excerpt};
-pub use objects::Functions;
+pub use objects::{Functions, Machine};
 pub use options::{Dialect, Options, UndefinedPolicy};
 
 pub const RENDERER: Renderer = Renderer { name: "jinja", doc: "Templates of Jinja as text.", render };

@@ -3,7 +3,8 @@
 use super::{Run, environment, rendered};
 use crate::exec::fileserver::Listing;
 use crate::exec::fileserver::address::{redacted, scheme};
-use crate::exec::fileserver::client::{FileClient, Folders, Wanted, address_of, make_folders, path_of};
+use crate::exec::fileserver::client::{FileClient, Folders, Wanted, address_of, path_of};
+use crate::exec::paths::make_folders;
 use crate::exec::host::Attributes;
 use crate::exec::{Ctx, Fault, Reply, templates};
 use crate::record;

@@ -1,7 +1,7 @@
 //! `cp.recv*`: what `salt-cp` sends.
 
 use super::Run;
-use crate::exec::fileserver::client::make_folders;
+use crate::exec::paths::make_folders;
 use crate::exec::host::{Attributes, FileKind};
 use crate::exec::{Ctx, Fault, Reply, Returned};
 use crate::record;

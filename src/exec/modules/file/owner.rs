@@ -66,7 +66,7 @@ record! {
 impl Run for UserToUid {
     fn run(self, ctx: &Ctx) -> Reply {
         if self.user.is_null() {
-            return Ok(rustix::process::geteuid().as_raw().into());
+            return Ok(ctx.host.uid().into());
         }
         if let Value::Int(uid) = self.user {
             return Ok(uid.into());

@@ -1,7 +1,7 @@
 //! Remote repositories.
 
 use super::{Changes, Git, Looks, command, listed, redacted, with_login};
-use crate::exec::fileserver::client::make_folders;
+use crate::exec::paths::make_folders;
 use crate::exec::{Fault, paths};
 use crate::wire::value::{Map, Value};
 

@@ -110,7 +110,7 @@ impl AddRepoKey {
     fn keep(&self, ctx: &Ctx, folder: &str, name: &str, bytes: Vec<u8>) -> Result<bool, Fault> {
         let name = self.keyfile.as_deref().unwrap_or(name);
         let refused = |error: std::io::Error| Fault::execution(format!("{folder}/{name}: {error}"));
-        crate::exec::fileserver::client::make_folders(ctx.host, Path::new(folder)).map_err(refused)?;
+        crate::exec::paths::make_folders(ctx.host, Path::new(folder)).map_err(refused)?;
         let path = Path::new(folder).join(name);
         let attributes = Attributes { mode: Some(0o644), ..Attributes::default() };
         let is_armoured = String::from_utf8_lossy(&bytes).trim_start_matches('-').starts_with("BEGIN PGP");

@@ -347,7 +347,7 @@ fn set(ctx: &Ctx, name: &str, key: &Key, config: &str, kind: Option<&str>) -> Re
     let owner = Attributes { mode: None, uid: Some(account.uid), gid: Some(account.gid) };
     let folder = paths::folder_of(&path);
     if !paths::is_folder(ctx.host, &folder) {
-        crate::exec::fileserver::client::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
+        crate::exec::paths::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
         ctx.host.set(Path::new(&folder), Attributes { mode: Some(0o700), ..owner }).map_err(refused)?;
         restore(ctx, &folder)?;
     }

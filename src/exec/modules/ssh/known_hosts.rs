@@ -392,7 +392,7 @@ impl SetKnownHost {
         let refused = |error: std::io::Error| Fault::execution(format!("{file}: {error}"));
         let folder = paths::folder_of(file);
         if !paths::is_folder(ctx.host, &folder) {
-            crate::exec::fileserver::client::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
+            crate::exec::paths::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
             give_back(ctx, &folder, self.user.as_deref(), Some(0o700))?;
         }
         let mode = if paths::is_file(ctx.host, file) { None } else { Some(0o600) };

@@ -4,7 +4,7 @@ use super::super::{Look, Outcome, Plan, State, already, change, failed};
 use super::source::{Template, Texts, texts};
 use super::{existing, own_name, refused, single};
 use crate::exec::diff::unified;
-use crate::exec::fileserver::client::make_folders;
+use crate::exec::paths::make_folders;
 use crate::exec::modules::file::difference::Shown;
 use crate::exec::regex::Regex;
 use crate::exec::{Ctx, Fault, paths};

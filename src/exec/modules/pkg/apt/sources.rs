@@ -284,7 +284,7 @@ impl Sources {
                 continue;
             }
             if let Some(folder) = path.parent() {
-                crate::exec::fileserver::client::make_folders(host, folder).map_err(refused)?;
+                crate::exec::paths::make_folders(host, folder).map_err(refused)?;
             }
             let attributes = Attributes { mode: host.stat(path).is_err().then_some(0o644), ..Attributes::default() };
             host.write(path, text.as_bytes(), attributes).map_err(refused)?;

@@ -77,12 +77,9 @@ pub const SALT: &[Filter] = &[
 /// The number of an account; of nobody's name that of this process.
 fn uid(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     value.defined()?;
-    if value.is_none() {
-        return Ok(Val::Int(rustix::process::geteuid().as_raw().into()));
-    }
-    let name = text(&value)?;
-    let user = interp.env.functions.host().and_then(|host| host.user(&name).ok().flatten());
-    Ok(user.map_or(Val::None, |user| Val::Int(user.uid.into())))
+    let account = if value.is_none() { None } else { Some(text(&value)?) };
+    let uid = interp.env.functions.machine().and_then(|machine| machine.uid(account.as_deref()));
+    Ok(uid.map_or(Val::None, |uid| Val::Int(uid.into())))
 }
 
 fn to_bool(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {

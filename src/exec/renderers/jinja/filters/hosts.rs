@@ -4,7 +4,6 @@ use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp, Rest};
 use super::super::value::{Dict, Val};
 use super::{Filter, filter, open};
-use crate::exec::host::Protocol;
 use crate::exec::net::PRIVATE;
 use crate::exec::{outside, random};
 use crate::wire::record::Arguments;
@@ -286,11 +285,11 @@ fn reachable(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let name = super::text::text(&value)?;
     let port = bound.int(0)?.and_then(|port| u16::try_from(port).ok());
     let port = port.ok_or_else(|| Failure::value_error("dns_check wants a port from 0 to 65535"))?;
-    let Some(host) = interp.env.functions.host() else {
+    let Some(machine) = interp.env.functions.machine() else {
         return Err(Failure::runtime("dns_check looks at the network, which cannot be done here"));
     };
     outside::looked();
-    let all = host.resolve(&name).unwrap_or_default();
+    let all = machine.resolve(&name);
     let of_version = |is_v4: bool| all.iter().filter(|address| address.is_ipv4() == is_v4).copied().collect::<Vec<_>>();
     let wanted = match bound.given(2) {
         None | Some(Val::None) => all.clone(),
@@ -300,7 +299,7 @@ fn reachable(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
         }
         Some(_) => of_version(true),
     };
-    let answers = |address: &&IpAddr| host.reach(SocketAddr::new(**address, port), Protocol::Tcp, PATIENCE).is_ok();
+    let answers = |address: &&IpAddr| machine.answers(SocketAddr::new(**address, port), PATIENCE);
     match wanted.iter().find(answers).or(wanted.first()) {
         Some(IpAddr::V6(address)) => Ok(Val::from(format!("[{address}]"))),
         Some(address) => Ok(Val::from(address.to_string())),

@@ -6,6 +6,8 @@ use super::super::value::{Object, Val};
 use crate::exec::fault::Fault;
 use crate::wire::record::Arguments;
 use crate::wire::value::{Map, Value};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 /// The functions that templates call.
 pub trait Functions {
@@ -22,9 +24,19 @@ pub trait Functions {
     }
 
     /// The machine that filters on accounts and names look at; nothing where there is none.
-    fn host(&self) -> Option<&dyn crate::exec::host::Host> {
+    fn machine(&self) -> Option<&dyn Machine> {
         None
     }
+}
+
+/// What filters see of a machine.
+pub trait Machine {
+    /// The number of an account; without a name that of this process.
+    fn uid(&self, account: Option<&str>) -> Option<u32>;
+    /// The addresses of a name, in the resolver's order; none where it has none.
+    fn resolve(&self, name: &str) -> Vec<IpAddr>;
+    /// Whether a TCP server answers at an address within this time.
+    fn answers(&self, address: SocketAddr, time: Duration) -> bool;
 }
 
 pub struct SaltFunctions;
