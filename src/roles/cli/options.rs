@@ -287,17 +287,15 @@ impl FromArgValue for LogLevel {
     }
 }
 
-impl FromArgValue for BatchSize {
-    fn from_arg_value(value: &str) -> Result<BatchSize, String> {
-        // Salt takes the sign at either end.
-        let size = match value.strip_suffix('%').or(value.strip_prefix('%')) {
-            Some(percent) => {
-                percent.parse().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0).map(BatchSize::Percent)
-            }
-            None => value.parse().ok().filter(|count| *count > 0).map(BatchSize::Count),
-        };
-        size.ok_or_else(|| "neither a number of minions such as 10 nor a share such as 25%".to_owned())
-    }
+/// How many minions at a time: a number or a share. Salt takes the sign at either end.
+pub(super) fn batch_size(value: &str) -> Result<BatchSize, String> {
+    let size = match value.strip_suffix('%').or(value.strip_prefix('%')) {
+        Some(percent) => {
+            percent.parse().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0).map(BatchSize::Percent)
+        }
+        None => value.parse().ok().filter(|count| *count > 0).map(BatchSize::Count),
+    };
+    size.ok_or_else(|| "neither a number of minions such as 10 nor a share such as 25%".to_owned())
 }
 
 /// A whole number, for options whose values are plain numbers.
@@ -348,10 +346,10 @@ mod tests {
     #[test]
     fn a_batch_is_a_number_or_a_share() {
         for (text, of_ten) in [("3", 3), ("25%", 2), ("1%", 1), ("100%", 10), ("33.4%", 3), ("%50", 5)] {
-            assert_eq!(BatchSize::from_arg_value(text).map(|size| size.of(10)), Ok(of_ten), "{text}");
+            assert_eq!(batch_size(text).map(|size| size.of(10)), Ok(of_ten), "{text}");
         }
         for text in ["", "x", "0", "-1", "0%", "101%", "%", "%5%", "nan%", "1.5"] {
-            assert!(BatchSize::from_arg_value(text).is_err(), "{text}");
+            assert!(batch_size(text).is_err(), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The command line of `salt`.
 
 use super::arguments::{Called, calls};
-use super::options::{Auth, Common, Executors, JobTarget, Logging, Output, Seconds, Target, Words, whole};
+use super::options::{Auth, Common, Executors, JobTarget, Logging, Output, Seconds, Target, Words, batch_size, whole};
 use super::{Line, Program, Stop, group};
 use crate::wire::message::BatchSize;
 use crate::wire::value::Value;
@@ -66,7 +66,7 @@ pub struct Salt {
     #[argh(switch)]
     pub show_jid: bool,
     /// ask so many at a time, as a number or a percentage
-    #[argh(option, short = 'b', arg_name = "size")]
+    #[argh(option, short = 'b', from_str_fn(batch_size), arg_name = "size")]
     pub batch: Option<BatchSize>,
     /// seconds between the end of one and the start of the next of a batch
     #[argh(option, arg_name = "seconds")]
@@ -75,7 +75,7 @@ pub struct Salt {
     #[argh(option, from_str_fn(whole), arg_name = "count")]
     pub batch_safe_limit: Option<u64>,
     /// how many at a time in a batch that --batch-safe-limit made; 8
-    #[argh(option, arg_name = "size")]
+    #[argh(option, from_str_fn(batch_size), arg_name = "size")]
     pub batch_safe_size: Option<BatchSize>,
     /// returners, with commas, to which the minions send their answers too
     #[argh(option, long = "return", arg_name = "returner")]

@@ -8,7 +8,7 @@ use crate::wire::record::{Field, Info, Kind};
 use crate::wire::value::Value;
 
 pub(super) fn documents() -> Vec<Made> {
-    let modules = modules::MODULES.iter().map(|module| {
+    let modules = modules::FUNCTIONS.modules().into_iter().map(|module| {
         let functions = module.functions.iter().map(|function| (function.name, function.info)).collect();
         (module.name, module.doc, functions)
     });
