@@ -238,7 +238,11 @@ mod tests {
     #[test]
     fn missing_arguments_are_listed_as_python_lists_them() {
         let missing = |names: &[&'static str]| {
-            in_python_words("m.f", &Info { doc: &[], fields: &[] }, &ArgumentError::Missing { names: names.to_vec(), required: 3, given: 0 })
+            in_python_words(
+                "m.f",
+                &Info { doc: &[], fields: &[] },
+                &ArgumentError::Missing { names: names.to_vec(), required: 3, given: 0 },
+            )
         };
         assert_eq!(missing(&["a"]), "f() missing 1 required positional argument: 'a'");
         assert_eq!(missing(&["a", "b"]), "f() missing 2 required positional arguments: 'a' and 'b'");

@@ -105,4 +105,3 @@ pub fn exit_code(returned: &Returned) -> i32 {
     let says_no = |key: &str| returned.value.at(key).is_some_and(|value| !value.truthy());
     if returned.retcode == 0 && (says_no("result") || says_no("success")) { 1 } else { returned.retcode }
 }
-

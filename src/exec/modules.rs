@@ -141,14 +141,10 @@ pub fn nearest(fun: &str) -> Vec<String> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::exec::{Ctx, Returned};
+    use crate::exec::Returned;
     use crate::wire::record::Arguments;
-    use crate::wire::value::Value;
-    use crate::exec::context::{Call, Master};
-    use crate::exec::host::Host;
-    use crate::exec::host::fake::Fake;
     use crate::wire::value::Map;
-    use std::sync::atomic::AtomicBool;
+    use crate::wire::value::Value;
 
     pub use crate::exec::testing::World;
 

@@ -165,4 +165,3 @@ pub fn single(key: &str, value: impl Into<Value>) -> Map {
 pub fn from_to(old: impl Into<Value>, new: impl Into<Value>) -> Map {
     Map::from_iter([("old", old.into()), ("new", new.into())])
 }
-

@@ -51,7 +51,8 @@ fn text_or_bytes(bytes: Vec<u8>) -> Value {
 }
 
 fn decoded<R: Record>(fun: &str, instr: &Value) -> Result<Vec<u8>, Fault> {
-    base64::decode(bytes::<R>(fun, "instr", instr)?).map_err(|message| Fault::Raised { kind: "Error".to_owned(), message })
+    base64::decode(bytes::<R>(fun, "instr", instr)?)
+        .map_err(|message| Fault::Raised { kind: "Error".to_owned(), message })
 }
 
 fn failed(path: &str, error: std::io::Error) -> Fault {

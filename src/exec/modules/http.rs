@@ -48,8 +48,8 @@ impl Run for WaitForSuccessfulQuery {
         let arguments = Arguments { positional: vec![self.url.into()], keywords };
         let end = ctx.host.now() + span(self.wait_for.min(1e9));
         loop {
-            let query = Query::bind(arguments.clone())
-                .map_err(|error| Fault::arguments::<Query>("http.query", error))?;
+            let query =
+                Query::bind(arguments.clone()).map_err(|error| Fault::arguments::<Query>("http.query", error))?;
             let answer = query.run(ctx);
             let has_failed =
                 |answer: &Value| answer.at("error").or_else(|| answer.at("Error")).is_some_and(Value::truthy);

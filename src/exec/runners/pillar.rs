@@ -40,7 +40,13 @@ impl Run for ShowTop {
         };
         let (id, grains) = minion.unwrap_or_else(|| (self.minion.unwrap_or_default(), Map::new()));
         let asked = Asked { saltenv: Some(self.saltenv), ..Asked::default() };
-        match pillar::show_top(&pillar::Node { host: ctx.host, functions: ctx.functions }, ctx.opts, &id, &grains, &asked)? {
+        match pillar::show_top(
+            &pillar::Node { host: ctx.host, functions: ctx.functions },
+            ctx.opts,
+            &id,
+            &grains,
+            &asked,
+        )? {
             Ok(top) => Ok(top.into()),
             Err(errors) => Err(Fault::execution(errors.join("\n"))),
         }
@@ -123,5 +129,6 @@ impl Run for ShowPillarCache {
 
 /// The pillar of a minion that has these grains.
 pub fn compiled(ctx: &Ctx, id: &str, grains: &Map, asked: &Asked) -> Result<Map, Fault> {
-    pillar::compile_for(&pillar::Node { host: ctx.host, functions: ctx.functions }, ctx.opts, id, grains, asked).map(|compiled| compiled.pillar)
+    pillar::compile_for(&pillar::Node { host: ctx.host, functions: ctx.functions }, ctx.opts, id, grains, asked)
+        .map(|compiled| compiled.pillar)
 }

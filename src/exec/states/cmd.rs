@@ -325,8 +325,12 @@ impl State for ModWatch {
         let arguments = Arguments::keywords(keywords).with("name", name);
         let fun = format!("cmd.{sfun}");
         match sfun.as_str() {
-            "wait" | "run" | "watch" => Run::bind(arguments).map_err(|error| Fault::arguments::<Run>(fun, error))?.plan(look),
-            "wait_script" | "script" => Script::bind(arguments).map_err(|error| Fault::arguments::<Script>(fun, error))?.plan(look),
+            "wait" | "run" | "watch" => {
+                Run::bind(arguments).map_err(|error| Fault::arguments::<Run>(fun, error))?.plan(look)
+            }
+            "wait_script" | "script" => {
+                Script::bind(arguments).map_err(|error| Fault::arguments::<Script>(fun, error))?.plan(look)
+            }
             other => Ok(failed(format!(
                 "cmd.{other} does not work with the watch requisite, please use cmd.wait or cmd.wait_script"
             ))),

@@ -171,8 +171,7 @@ impl State for WaitForSuccessfulQuery {
 impl Query {
     fn bind_to(words: Map) -> Result<Query, Fault> {
         use crate::wire::record::Record;
-        Query::bind(Arguments::keywords(words))
-            .map_err(|error| Fault::arguments::<Query>("http.query", error))
+        Query::bind(Arguments::keywords(words)).map_err(|error| Fault::arguments::<Query>("http.query", error))
     }
 }
 

@@ -288,7 +288,7 @@ impl FromArgValue for LogLevel {
 }
 
 /// How many minions at a time: a number or a share. Salt takes the sign at either end.
-pub(super) fn batch_size(value: &str) -> Result<BatchSize, String> {
+pub fn batch_size(value: &str) -> Result<BatchSize, String> {
     let size = match value.strip_suffix('%').or(value.strip_prefix('%')) {
         Some(percent) => {
             percent.parse().ok().filter(|percent| *percent > 0.0 && *percent <= 100.0).map(BatchSize::Percent)

@@ -217,7 +217,15 @@ impl Opened {
 fn compiled(opts: &Map, id: &str, ask: &PillarAsk) -> (Arc<Encoded>, Lasts) {
     let PillarAsk { saltenv, pillarenv, over, ext, told, .. } = ask.clone();
     let asked = Asked { saltenv, pillarenv, over, ext, told };
-    let compile = || pillar::compile_for(&pillar::Node { host: &Machine, functions: &crate::exec::modules::FUNCTIONS }, opts, id, &ask.grains, &asked);
+    let compile = || {
+        pillar::compile_for(
+            &pillar::Node { host: &Machine, functions: &crate::exec::modules::FUNCTIONS },
+            opts,
+            id,
+            &ask.grains,
+            &asked,
+        )
+    };
     let compiled = catch_unwind(AssertUnwindSafe(compile))
         .unwrap_or_else(|_| Err(Fault::Internal("a fault in Halite itself, please report it".to_owned())));
     let Compiled { pillar, lasts } = compiled.unwrap_or_else(|fault| {

@@ -71,7 +71,13 @@ impl Minion {
 fn own(background: &Background, asked: &Asked) -> Result<Map, String> {
     let (opts, grains) = (&background.opts, &background.grains);
     let id = opts.str_at("id").unwrap_or_default();
-    let compiled = pillar::compile_for(&pillar::Node { host: &Machine, functions: &crate::exec::modules::FUNCTIONS }, opts, id, grains, asked);
+    let compiled = pillar::compile_for(
+        &pillar::Node { host: &Machine, functions: &crate::exec::modules::FUNCTIONS },
+        opts,
+        id,
+        grains,
+        asked,
+    );
     compiled.map(|compiled| compiled.pillar).map_err(|fault| fault.to_string())
 }
 

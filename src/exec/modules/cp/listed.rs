@@ -146,7 +146,8 @@ fn hash(ctx: &Ctx, address: &str, saltenv: &Value) -> Reply {
     let saltenv = environment(ctx, saltenv);
     let (address, own) = split_saltenv(address);
     if address.starts_with("salt://") {
-        let found = crate::exec::fileserver::files(ctx)?.hash(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?;
+        let found =
+            crate::exec::fileserver::files(ctx)?.hash(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?;
         return Ok(found.map_or(Value::from(""), |hash| hash.shown().into()).into());
     }
     if !Path::new(&address).is_file() {
@@ -180,7 +181,9 @@ impl Run for StatFile {
         let saltenv = environment(ctx, &self.saltenv);
         let (address, own) = split_saltenv(&self.path);
         let stat = match address.starts_with("salt://") {
-            true => crate::exec::fileserver::files(ctx)?.find(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?,
+            true => {
+                crate::exec::fileserver::files(ctx)?.find(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?
+            }
             false => std::fs::metadata(&address).ok().filter(|data| data.is_file()).map(|data| stat_numbers(&data)),
         };
         let Some(mode) = stat.and_then(|stat| stat.first().copied()) else {

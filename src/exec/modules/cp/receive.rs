@@ -1,8 +1,8 @@
 //! `cp.recv*`: what `salt-cp` sends.
 
 use super::Run;
-use crate::exec::paths::make_folders;
 use crate::exec::host::{Attributes, FileKind};
+use crate::exec::paths::make_folders;
 use crate::exec::{Ctx, Fault, Reply, Returned};
 use crate::record;
 use crate::wire::value::{Map, Value};

@@ -776,7 +776,8 @@ pub(in crate::exec) fn mode_of(ctx: &Ctx, source: &str, saltenv: &str) -> Result
     let (address, own) = address::split_saltenv(source);
     let mode = match address.starts_with("salt://") {
         true => {
-            let found = crate::exec::fileserver::files(ctx)?.find(&address::parse(&address).0, own.as_deref().unwrap_or(saltenv))?;
+            let found = crate::exec::fileserver::files(ctx)?
+                .find(&address::parse(&address).0, own.as_deref().unwrap_or(saltenv))?;
             found.and_then(|stat| stat.first().copied()).and_then(|mode| u32::try_from(mode).ok())
         }
         false => {

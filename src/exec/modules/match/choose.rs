@@ -9,7 +9,8 @@ use crate::wire::value::{Map, Value};
 /// Whether a target means this minion. `kind` is the name of a function of this module.
 fn means(ctx: &Ctx, kind: &str, target: &Value, id: &Value) -> Result<bool, Fault> {
     let fun = format!("match.{kind}");
-    let Some(function) = ctx.functions.find(&fun).filter(|_| !matches!(kind, "filter_by" | "search_by" | "ifelse")) else {
+    let Some(function) = ctx.functions.find(&fun).filter(|_| !matches!(kind, "filter_by" | "search_by" | "ifelse"))
+    else {
         return Err(Fault::invocation(format!("'{kind}' is not a kind of target")));
     };
     let takes_id = function.info.fields.iter().any(|field| field.name() == "minion_id");

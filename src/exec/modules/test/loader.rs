@@ -88,8 +88,7 @@ record! {
 impl Run for ModuleReport {
     fn run(self, ctx: &Ctx) -> Reply {
         let names = ctx.functions.names();
-        let missing: Vec<String> =
-            names.iter().filter(|name| ctx.functions.find(name).is_none()).cloned().collect();
+        let missing: Vec<String> = names.iter().filter(|name| ctx.functions.find(name).is_none()).cloned().collect();
         let functions = Value::list(names);
         let modules = Value::list(ctx.functions.modules());
         Ok(Map::from_iter([

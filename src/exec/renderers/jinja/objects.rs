@@ -13,7 +13,7 @@ use crate::wire::value::str_repr;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use functions::{Functions, SaltFunctions, Machine};
+pub use functions::{Functions, Machine, SaltFunctions};
 pub use loops::LoopObject;
 pub use macros::MacroObject;
 

@@ -2,13 +2,13 @@
 
 use crate::roles::cli::exit::print;
 use crate::roles::cli::options::Seconds;
+use crate::roles::cli::options::batch_size;
 use crate::roles::cli::salt::SaltLine;
 use crate::roles::cli::{Exit, Trouble};
 use crate::roles::client::ClientError;
 use crate::roles::config::Config;
 use crate::wire::message::{AtFailure, Batch, BatchSize};
 use crate::wire::value::Value;
-use argh::FromArgValue;
 use std::time::Duration;
 
 /// How many at a time in a batch that a limit makes, where nothing says so.
@@ -61,9 +61,7 @@ fn safe_size(line: &SaltLine, config: &Config) -> Result<BatchSize, Trouble> {
     match (line.salt.batch_safe_size, config.opts.at("batch_safe_size")) {
         (Some(size), _) => Ok(size),
         (None, None | Some(Value::Null)) => Ok(SAFE_SIZE),
-        (None, Some(value)) => {
-            BatchSize::from_arg_value(&value.to_text()).map_err(|why| wrong("batch_safe_size", value, &why))
-        }
+        (None, Some(value)) => batch_size(&value.to_text()).map_err(|why| wrong("batch_safe_size", value, &why)),
     }
 }
 
