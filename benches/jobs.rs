@@ -4,11 +4,11 @@
 //! that runs already. The raw round trip is a request of 64 bytes and its echo over loopback TCP, by the same code that
 //! master and minion use.
 
-use halite::roles::client::Client;
-use halite::roles::client::gather::{FIRST_MS, Gather, Gathered};
-use halite::wire::link::{Link, Local, Peer, PipeId, Service};
-use halite::wire::message::{LocalAnswer, LocalAsk, Publish};
-use halite::wire::nng::{Connection, Keepalive, Server};
+use halite_roles::client::Client;
+use halite_roles::client::gather::{FIRST_MS, Gather, Gathered};
+use halite_wire::link::{Link, Local, Peer, PipeId, Service};
+use halite_wire::message::{LocalAnswer, LocalAsk, Publish};
+use halite_wire::nng::{Connection, Keepalive, Server};
 use smol::LocalExecutor;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;

@@ -5,11 +5,11 @@
 //! require (`sls:`). Then states that run `/bin/true` are set against the bare fork and exec of the same shell, and a loop
 //! that makes files with nothing around it is timed, for what `file.managed` costs to be set against.
 
-use halite::exec::context::{Call, Ctx, NoMaster};
-use halite::exec::host::Machine;
-use halite::exec::modules;
-use halite::wire::record::Arguments;
-use halite::wire::value::{Map, Value};
+use halite_core::context::{Call, Ctx, NoMaster};
+use halite_core::host::Machine;
+use halite_run::modules;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::fmt::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

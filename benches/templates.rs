@@ -4,11 +4,11 @@
 //! same text: rendered when both have read the templates before, and read and rendered. And 2,000 lines of YAML: loaded,
 //! and only parsed to events by the crate below. Microseconds, the median of many.
 
-use halite::exec::Fault;
-use halite::exec::renderers::jinja::{Environment, Functions, Loaded, Loader, Options};
-use halite::exec::renderers::yaml;
-use halite::wire::record::Arguments;
-use halite::wire::value::{Value, parse_json};
+use halite_core::Fault;
+use halite_lang::jinja::{Environment, Functions, Loaded, Loader, Options};
+use halite_lang::yaml;
+use halite_value::record::Arguments;
+use halite_value::{Value, parse_json};
 use libyaml_safer::{EventData, Parser};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;

@@ -1,23 +1,24 @@
 //! Every decoder that sees bytes from the network or from a user's file, under one name each. The fuzz targets and the
 //! tests of their seeds both run these: none may panic, whatever the bytes.
 
-use halite::exec::Fault;
-use halite::exec::regex::Regex;
-use halite::exec::renderers::jinja::{Dialect, Environment, Functions, Loaded, Loader, Options};
-use halite::exec::renderers::yaml;
-use halite::exec::target::Target;
-use halite::keys::epoch::Epoch;
-use halite::keys::{Identity, PublicKey};
-use halite::roles::config::{Config, Role};
-use halite::wire::cbor;
-use halite::wire::frame::Notice;
-use halite::wire::handshake::{Claim, Trust, answer, greet};
-use halite::wire::message::{Answer, Ask, Job, LocalAnswer, LocalAsk, Numbered, Return};
-use halite::wire::publication::verify;
-use halite::wire::record::Arguments;
-use halite::wire::seal::{self, Key, Shared};
-use halite::wire::session::{Session, SessionId};
-use halite::wire::value::{Map, Value, parse_json};
+use halite_core::Fault;
+use halite_keys::epoch::Epoch;
+use halite_keys::{Identity, PublicKey};
+use halite_lang::jinja::{Dialect, Environment, Functions, Loaded, Loader, Options};
+use halite_lang::regex::Regex;
+use halite_lang::target::Target;
+use halite_lang::yaml;
+use halite_roles::config::{Config, Role};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value, parse_json};
+use halite_wire::cbor;
+use halite_wire::frame::Notice;
+use halite_wire::handshake::{Claim, Trust, answer, greet};
+use halite_wire::message::{Answer, Ask, Job, LocalAnswer, LocalAsk, Numbered, Return};
+use halite_wire::publication::verify;
+use halite_wire::seal;
+use halite_wire::seal::{Key, Shared};
+use halite_wire::session::{Session, SessionId};
 use std::path::Path;
 
 /// A name, and what is done with bytes under it.
@@ -175,7 +176,7 @@ fn target(bytes: &[u8]) {
     let grains = Map::from_iter([("os", Value::from("Debian")), ("ipv4", Value::list(["127.0.0.1", "192.0.2.1"]))]);
     for kind in ["glob", "pcre", "list", "grain", "grain_pcre", "ipcidr", "compound", "nodegroup"] {
         if let Ok(target) = Target::parse(kind, &Value::from(text), None) {
-            let minion = halite::exec::target::Minion { id: "web1", grains: &grains, pillar: &grains };
+            let minion = halite_lang::target::Minion { id: "web1", grains: &grains, pillar: &grains };
             let _ = target.matches(&minion);
         }
     }

@@ -13,7 +13,7 @@ checked() {
     if cargo "$tool" --version >/dev/null 2>&1; then "$@"; else say "halite: cargo $tool is not installed: left out"; fi
 }
 
-checked fmt cargo fmt --check
-checked clippy cargo clippy --quiet --all-targets -- -D warnings
+checked fmt cargo fmt --all --check
+checked clippy cargo clippy --quiet --workspace --all-targets -- -D warnings
 checked deny cargo deny --log-level error check bans licenses sources
-cargo test --quiet --no-fail-fast
+cargo test --quiet --workspace --no-fail-fast

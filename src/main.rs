@@ -10,10 +10,10 @@ fn main() -> ExitCode {
             Ok(arg) => args.push(arg),
             Err(arg) => {
                 eprintln!("halite: error: argument {at} ({}) is not UTF-8", arg.display());
-                return ExitCode::from(halite::roles::cli::Exit::Usage.code());
+                return ExitCode::from(halite_roles::cli::Exit::Usage.code());
             }
         }
     }
     let called = args.first().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
-    ExitCode::from(halite::roles::run(called, args.get(1..).unwrap_or_default()))
+    ExitCode::from(halite_roles::run(called, args.get(1..).unwrap_or_default()))
 }

@@ -1,7 +1,7 @@
 //! Batches: the master runs them, whatever becomes of the client.
 
 use crate::fleet::{Fleet, Ran, wait_for};
-use halite::wire::value::{Value, parse_json};
+use halite_value::{Value, parse_json};
 use std::fs;
 use std::process::Stdio;
 

@@ -7,11 +7,11 @@
 use crate::firewall::Firewall;
 use crate::fleet::{Fleet, free_port, wait_for};
 use crate::proxy::Proxy;
-use halite::roles::client::Client;
-use halite::roles::client::gather::{FIRST_MS, Gather, Gathered};
-use halite::roles::master::database::Archive;
-use halite::wire::message::{EndState, LocalAnswer, LocalAsk, Outcome, Publish};
-use halite::wire::value::Value;
+use halite_roles::client::Client;
+use halite_roles::client::gather::{FIRST_MS, Gather, Gathered};
+use halite_roles::master::database::Archive;
+use halite_value::Value;
+use halite_wire::message::{EndState, LocalAnswer, LocalAsk, Outcome, Publish};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -391,7 +391,7 @@ impl Field {
         told.jid = jobs.into_iter().find(|job| mentions(&Value::Map(job.load.clone()))).map(|job| job.jid);
         for (id, value) in out.lines().filter_map(|line| line.split_once(": ")) {
             if value.starts_with("token") {
-                let ret = halite::wire::message::Return { value: value.into(), ..Default::default() };
+                let ret = halite_wire::message::Return { value: value.into(), ..Default::default() };
                 told.outcomes.push(Outcome { id: id.to_owned(), state: EndState::Returned, ret: Some(ret) });
             }
         }

@@ -6,8 +6,8 @@
 
 use crate::fleet::{Fleet, wait_for};
 use crate::transcript::{self, Step};
-use halite::keys::Identity;
-use halite::wire::message::{LocalAnswer, LocalAsk};
+use halite_keys::Identity;
+use halite_wire::message::{LocalAnswer, LocalAsk};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -118,7 +118,7 @@ fn try_step(fleet: &Fleet, here: &Path, step: &Step) -> Result<(), Vec<String>> 
     command.env("PATH", format!("{}:/usr/bin:/bin", fleet.path("bin").display()));
     command.env("SALT_CONFIG_DIR", fleet.path("cli")).env("HOME", here).env("LC_ALL", "C.UTF-8");
     let output = command.output().unwrap();
-    let version = halite::roles::cli::VERSION;
+    let version = halite_roles::cli::VERSION;
     let here = here.display().to_string();
     let answer = transcript::answer(&output, &[(&here, "@HERE@"), (version, "@VERSION@")]);
     if transcript::fits(&step.wanted, &answer) { Ok(()) } else { Err(answer) }

@@ -1,7 +1,7 @@
 //! Master and minion as daemons: how they start, what they tell, how they end.
 
 use crate::fleet::{Fleet, free_port, signal, wait_for};
-use halite::roles::minion::local::{MinionAsk, MinionSocket};
+use halite_roles::minion::local::{MinionAsk, MinionSocket};
 use rustix::process::Signal;
 use std::fs;
 use std::net::{TcpListener, TcpStream, UdpSocket};

@@ -2,7 +2,7 @@
 
 use super::fleet::{Fleet, Folder, Ran, free_port, wait_for};
 use super::proxy::Proxy;
-use halite::wire::value::Value;
+use halite_value::Value;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -402,7 +402,7 @@ fn salt_cp_copies_files_and_folders() {
 /// The tree of files and the calls on it whose answers Salt gave.
 #[test]
 fn a_minions_own_files_are_answered_as_salt_answers() {
-    let table = halite::wire::value::parse_json(include_str!("data/cp.json")).unwrap();
+    let table = halite_value::parse_json(include_str!("data/cp.json")).unwrap();
     let folder = Folder::fresh();
     let root = folder.0.display().to_string();
     let pairs = |name: &str| {
@@ -443,7 +443,7 @@ fn a_minions_own_files_are_answered_as_salt_answers() {
             .current_dir(&folder.0)
             .output();
         let ran = Ran::from(ran.unwrap());
-        let answer = halite::wire::value::parse_json(&ran.out.replace(&root, "@ROOT@")).ok();
+        let answer = halite_value::parse_json(&ran.out.replace(&root, "@ROOT@")).ok();
         let sorted = |value: Option<&Value>| match value.cloned() {
             Some(Value::Map(mut map)) => {
                 map.sort_keys();

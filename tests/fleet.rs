@@ -2,10 +2,11 @@
 //!
 //! Everything that is started ends with the [`Fleet`], whatever the test does.
 
-use halite::roles::client::Client;
-use halite::roles::master::database::{self, Archive};
-use halite::wire::message::{LocalAnswer, LocalAsk};
-use halite::wire::value::Map;
+use halite_roles::client::Client;
+use halite_roles::master::database;
+use halite_roles::master::database::Archive;
+use halite_value::Map;
+use halite_wire::message::{LocalAnswer, LocalAsk};
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader};

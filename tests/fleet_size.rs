@@ -1,9 +1,9 @@
 //! Many minions at once: real ones, by `halite fleet`.
 
 use crate::fleet::{Fleet, signal, wait_for};
-use halite::roles::client::Client;
-use halite::roles::master::database;
-use halite::wire::message::{LocalAnswer, LocalAsk, Publish};
+use halite_roles::client::Client;
+use halite_roles::master::database;
+use halite_wire::message::{LocalAnswer, LocalAsk, Publish};
 use rustix::process::Signal;
 use smol::LocalExecutor;
 use std::fs;

@@ -1,8 +1,8 @@
 //! Jobs over real processes: from the command to every target's end.
 
 use crate::fleet::{Fleet, signal, wait_for};
-use halite::wire::message::LocalAsk;
-use halite::wire::value::Value;
+use halite_value::Value;
+use halite_wire::message::LocalAsk;
 use rustix::process::Signal;
 use std::fs;
 

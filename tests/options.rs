@@ -224,7 +224,7 @@ fn a_master_that_keeps_no_data_of_minions_has_none_on_its_disk() {
 
 /// The data of the events with this tag that the master has kept.
 fn events(fleet: &Fleet, tag: &str) -> Vec<String> {
-    let path = halite::roles::master::database::path_in(&fleet.path("cache"));
+    let path = halite_roles::master::database::path_in(&fleet.path("cache"));
     let database = rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let mut found = database.prepare("SELECT data FROM salt_events WHERE tag = ?").unwrap();
     found.query_map([tag], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()

@@ -1,7 +1,7 @@
 //! Minions that have each other, and the master, do something: the options `peer` and `peer_run`.
 
 use crate::fleet::{Fleet, Ran};
-use halite::wire::value::{Value, parse_json};
+use halite_value::{Value, parse_json};
 use std::process::{Command, Stdio};
 
 const PEER: &str =

@@ -1,7 +1,7 @@
 //! Who may do what: users of the master's host, and keys that come under a name that is taken.
 
 use crate::fleet::{Fleet, Ran, wait_for};
-use halite::keys::PublicKey;
+use halite_keys::PublicKey;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;

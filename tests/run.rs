@@ -1,7 +1,7 @@
 //! `salt-run` and `salt-call` beside a real master and minions.
 
 use crate::fleet::{Fleet, Ran, signal, wait_for};
-use halite::wire::value::{Value, parse_json};
+use halite_value::{Value, parse_json};
 use rustix::process::Signal;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

@@ -2,7 +2,7 @@
 
 use crate::fleet::{Fleet, free_port};
 use crate::proxy::Proxy;
-use halite::keys::PublicKey;
+use halite_keys::PublicKey;
 
 #[test]
 fn nothing_of_a_job_or_of_its_minion_is_in_clear() {

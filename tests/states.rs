@@ -1,7 +1,7 @@
 //! Runs of states over real processes: one at a time, paused, ended.
 
 use crate::fleet::{Fleet, Ran, wait_for};
-use halite::wire::message::LocalAsk;
+use halite_wire::message::LocalAsk;
 use rustix::process::Signal;
 use std::fs;
 

@@ -3,9 +3,9 @@
 use crate::firewall::Firewall;
 use crate::fleet::{Fleet, wait_for};
 use crate::proxy::Proxy;
-use halite::roles::client::Client;
-use halite::roles::client::gather::{FIRST_MS, Gather, Gathered};
-use halite::wire::message::{LocalAnswer, LocalAsk, Publish};
+use halite_roles::client::Client;
+use halite_roles::client::gather::{FIRST_MS, Gather, Gathered};
+use halite_wire::message::{LocalAnswer, LocalAsk, Publish};
 use smol::LocalExecutor;
 use std::collections::VecDeque;
 use std::fs;

@@ -2,7 +2,7 @@
 
 use crate::daemon::Background;
 use crate::fleet::{Fleet, Ran, wait_for};
-use halite::exec::VERSION;
+use halite_core::VERSION;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -349,7 +349,7 @@ impl std::error::Error for StoreError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::Identity;
+    use crate::Identity;
 
     struct Folder(PathBuf);
 

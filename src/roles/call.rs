@@ -15,16 +15,18 @@ use super::config::{Config, KeepId, Role, Surroundings};
 use super::minion::execute::{World, reply, sees_pillar};
 use super::minion::local::{MinionAsk, MinionSocket};
 use super::minion::spool::Spool;
-use crate::exec::context::{Master, NoMaster};
-use crate::exec::host::Machine;
-use crate::exec::jid::Jid;
-use crate::exec::modules;
-use crate::exec::pillar::{self, Asked};
-use crate::exec::returners;
-use crate::exec::{Call, Ctx, Fault, Returned, grains};
-use crate::wire::message::{Job, Return};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::context::{Master, NoMaster};
+use halite_core::host::Machine;
+use halite_core::jid::Jid;
+use halite_core::pillar_request::Asked;
+use halite_core::returners;
+use halite_core::{Call, Ctx, Fault, Returned};
+use halite_node::grains;
+use halite_node::pillar;
+use halite_run::modules;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
+use halite_wire::message::{Job, Return};
 use session::OwnSession;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -310,7 +312,7 @@ fn failed(fun: &str, fault: &Fault) -> Exit {
 /// `--doc`: what `sys.doc` says.
 fn documented(line: &SaltCallLine, opts: &Map) -> Result<Exit, Trouble> {
     let (nothing, call) = (Map::new(), Default::default());
-    let ctx = crate::exec::Ctx {
+    let ctx = halite_core::Ctx {
         host: &Machine,
         master: &NoMaster,
         functions: &modules::FUNCTIONS,

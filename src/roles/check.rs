@@ -4,9 +4,10 @@
 //! integration find the place.
 
 use super::cli::{Exit, exit};
-use crate::exec::renderers::jinja::{self, Markup};
-use crate::exec::renderers::{pipe, toml, yaml, yamlex};
-use crate::wire::value::parse_json;
+use halite_lang::jinja;
+use halite_lang::jinja::Markup;
+use halite_lang::{pipe, toml, yaml, yamlex};
+use halite_value::parse_json;
 use std::io::Write;
 
 /// A fault and where it is; 0 where there is no place.

@@ -14,9 +14,9 @@ pub mod option;
 pub mod options;
 mod views;
 
-use crate::exec::renderers::yaml::YamlError;
-use crate::wire::value::{Map, Value};
 use file::Settings;
+use halite_lang::yaml::YamlError;
+use halite_value::{Map, Value};
 use option::{Effect, Kind, Opt};
 use std::collections::HashMap;
 use std::fmt;

@@ -19,7 +19,7 @@ use super::cli::{Exit, Program, exit};
 use super::config::id::Names;
 use super::config::{CommonOptions, Config, ConfigError, KeepId, Role, Surroundings};
 use super::logging;
-use crate::wire::link::Local;
+use halite_wire::link::Local;
 use launch::{Origin, Report, Stage, ToParent};
 use notify::Notify;
 use pidfile::PidFile;

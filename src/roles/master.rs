@@ -32,21 +32,21 @@ pub mod strangers;
 pub mod trust;
 mod vouching;
 
-use crate::exec::jid::Jid;
-use crate::exec::target::fnmatch::Pattern;
-use crate::keys::epoch::Epoch;
-use crate::keys::identity::SIGNATURE_BYTES;
-use crate::keys::store::{KeyStore, Stamp};
-use crate::keys::{Identity, PublicKey};
-use crate::wire::cbor::Bytes;
-use crate::wire::link::{Doors, PipeId};
-use crate::wire::nng::{Publisher, Server};
-use crate::wire::seal;
-use crate::wire::value::{Map, Value};
 use async_io::Timer;
 use bus::Bus;
 use database::{Archive, Database, Environments};
 use files::FileDesk;
+use halite_core::jid::Jid;
+use halite_keys::epoch::Epoch;
+use halite_keys::identity::SIGNATURE_BYTES;
+use halite_keys::store::{KeyStore, Stamp};
+use halite_keys::{Identity, PublicKey};
+use halite_lang::target::fnmatch::Pattern;
+use halite_value::{Map, Value};
+use halite_wire::cbor::Bytes;
+use halite_wire::link::{Doors, PipeId};
+use halite_wire::nng::{Publisher, Server};
+use halite_wire::seal;
 use jobs::{Id, Jobs};
 use peer::PeerDesk;
 use pieces::Pieces;
@@ -227,7 +227,7 @@ impl Master {
     }
 
     /// Puts an event on the bus, and into the database where that is asked for.
-    pub(crate) fn fire(&self, tag: impl Into<String>, data: Map) -> crate::wire::message::Numbered {
+    pub(crate) fn fire(&self, tag: impl Into<String>, data: Map) -> halite_wire::message::Numbered {
         let event = self.bus.fire(tag, data);
         if self.settings.keep_events == Events::On && self.is_kept(&event.tag) {
             self.database.save_event(event.tag.clone(), event.data.clone(), self.settings.id.clone());

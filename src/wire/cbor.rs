@@ -116,7 +116,7 @@ impl<'de> serde::Deserialize<'de> for ByteString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::value::{Map, Value, parse_json};
+    use halite_value::{Map, Value, parse_json};
 
     #[test]
     fn a_value_comes_back_as_it_was() {

@@ -15,8 +15,8 @@ use super::cbor::{self, Bytes};
 use super::frame::{HANDSHAKE_LIMIT, Notice, VERSION, kind};
 use super::seal::{EXCHANGE_BYTES, Exchange, Hash, Key, Shared, hash, keyed_hash, random};
 use super::session::{Session, SessionId};
-use super::value::Map;
-use crate::keys::identity::{Identity, PUBLIC_KEY_BYTES, PublicKey, SIGNATURE_BYTES};
+use halite_keys::identity::{Identity, PUBLIC_KEY_BYTES, PublicKey, SIGNATURE_BYTES};
+use halite_value::Map;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -450,7 +450,7 @@ mod tests {
     }
 
     fn seal_start() {
-        crate::wire::seal::start().unwrap();
+        crate::seal::start().unwrap();
     }
 
     #[test]

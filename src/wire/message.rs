@@ -4,7 +4,7 @@
 //! is the session's to say, never a field's.
 
 use super::cbor::{ByteString, Bytes};
-use super::value::{Map, Value};
+use halite_value::{Map, Value};
 use serde::{Deserialize, Serialize};
 
 // ---- minion to master ----

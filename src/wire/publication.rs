@@ -10,8 +10,8 @@
 use super::cbor;
 use super::frame::{VERSION, kind};
 use super::seal::{Key, NONCE_BYTES, random};
-use crate::keys::epoch::Epoch;
-use crate::keys::identity::{Identity, PublicKey, SIGNATURE_BYTES};
+use halite_keys::epoch::Epoch;
+use halite_keys::identity::{Identity, PublicKey, SIGNATURE_BYTES};
 use serde::{Serialize, de::DeserializeOwned};
 
 const HEADER: usize = 2 + 8 + 8;
@@ -71,11 +71,11 @@ impl Signed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::value::Value;
+    use halite_value::Value;
 
     #[test]
     fn only_the_master_publishes_and_only_the_fleet_reads() {
-        crate::wire::seal::start().unwrap();
+        crate::seal::start().unwrap();
         let (master, other) = (Identity::generate(), Identity::generate());
         let mut epoch = Epoch::begin();
         let job = Value::from("test.ping");

@@ -1,10 +1,10 @@
 //! `aliases.*`: where mail goes, in `/etc/aliases`.
 
-use super::{Module, Run, function};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, Returned, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, Returned, text_file};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "aliases",

@@ -1,10 +1,10 @@
 //! `alternatives.*`: which of several programs stands under a common name.
 
-use super::{Module, Run, function};
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, Reply, Returned, text_file};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault, Reply, Returned, text_file};
+use halite_value::Value;
+use halite_value::record;
 use std::path::Path;
 
 pub const MODULE: Module = Module {

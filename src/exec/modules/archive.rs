@@ -3,14 +3,14 @@
 mod list;
 mod zip;
 
-use super::{Module, Run, function};
-use crate::exec::fileserver::client::{FileClient, Wanted, saltenv};
-use crate::exec::modules::cmd::words::split;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::words::split;
+use halite_node::fileserver::client::{FileClient, Wanted, saltenv};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Arguments;
 
 pub const MODULE: Module = Module {
     name: "archive",
@@ -61,7 +61,7 @@ fn told(ctx: &Ctx, argv: Vec<String>, cwd: Option<&str>, runas: Option<&str>) ->
         program = program.cwd(cwd);
     }
     let answer = program.run(ctx)?;
-    let returned = crate::exec::Returned::from(Value::list(answer.stdout.lines()));
+    let returned = halite_core::Returned::from(Value::list(answer.stdout.lines()));
     Ok(if answer.is_success() { returned } else { returned.with_retcode(answer.retcode) })
 }
 

@@ -5,13 +5,12 @@ mod login;
 mod options;
 mod script;
 mod shell_info;
-pub mod words;
 
-use super::{Function, Module, Run, function};
-use crate::exec::{Ctx, Fault, Reply, Returned};
-use crate::record;
-use crate::wire::record::{ArgumentError, Bound, Info, Record};
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Function, Module, Run, function};
+use halite_core::{Ctx, Fault, Reply, Returned};
+use halite_value::record;
+use halite_value::record::{ArgumentError, Bound, Info, Record};
+use halite_value::{Map, Value};
 use options::{Errors, FIELDS, Options};
 use std::path::Path;
 
@@ -296,7 +295,7 @@ impl Run for Tty {
             None => format!("/dev/{}", self.device),
         };
         let argv = ["/bin/sh", "-c", "cat > \"$0\"", &path].map(str::to_owned).to_vec();
-        let command = crate::exec::host::Command { argv, stdin: Some(self.echo.into_bytes()), ..Default::default() };
+        let command = halite_core::host::Command { argv, stdin: Some(self.echo.into_bytes()), ..Default::default() };
         let written = ctx.host.run(&command).is_ok_and(|finished| finished.code == 0);
         Ok(match written {
             true => Map::from_iter([("Success", format!("Message was successfully echoed to {path}"))]).into(),

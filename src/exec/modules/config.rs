@@ -1,10 +1,10 @@
 //! `config.*`: options, wherever they are set: configuration, grains, pillar.
 
-use super::{Module, Run, function};
-use crate::exec::target::fnmatch::Pattern;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::target::fnmatch::Pattern;
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "config",
@@ -307,11 +307,11 @@ impl Run for ValidFileproto {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::parse_json;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::module::call;
+    use halite_value::parse_json;
+    use halite_value::record::Arguments;
 
     fn json(text: &str) -> Value {
         parse_json(text).unwrap()

@@ -8,10 +8,11 @@ mod receive;
 #[cfg(test)]
 mod tests;
 
-use super::{Module, Run, function};
-use crate::exec::fileserver::client::saltenv;
-use crate::exec::{Ctx, Fault, templates};
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault};
+use halite_node::fileserver::client::saltenv;
+use halite_node::templates;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "cp",

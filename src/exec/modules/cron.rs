@@ -2,11 +2,12 @@
 
 mod table;
 
-use super::{Module, Run, function};
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, Reply, random};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::random;
+use halite_value::Value;
+use halite_value::record;
 use table::{Job, Table, When};
 
 pub const MODULE: Module = Module {
@@ -423,12 +424,12 @@ impl Run for WriteCronFileVerbose {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::User;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::User;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
 
     const TABLE: &str = "MINE=1\n# Lines below here are managed by Salt, do not edit\n# why SALT_CRON_IDENTIFIER:one\n1 * * * * a b\n@daily c\n";
 

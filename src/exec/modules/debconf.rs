@@ -1,12 +1,13 @@
 //! `debconf.*`: answers to the questions that Debian's packages ask.
 
-use super::{Module, Run, function};
-use crate::exec::fileserver::client::FileClient;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, templates};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_node::fileserver::client::FileClient;
+use halite_node::templates;
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "debconf",

@@ -1,13 +1,14 @@
 //! `defaults.*`: the defaults of a formula, and maps on top of maps.
 
-use super::{Module, Run, function};
-use crate::exec::fileserver::client::{FileClient, Wanted, address_of, saltenv};
-use crate::exec::merge::{self, Lists};
-use crate::exec::renderers::yaml;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value, parse_json};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::merge;
+use halite_lang::merge::Lists;
+use halite_lang::yaml;
+use halite_node::fileserver::client::{FileClient, Wanted, address_of, saltenv};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value, parse_json};
 
 pub const MODULE: Module = Module {
     name: "defaults",

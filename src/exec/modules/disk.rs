@@ -6,11 +6,11 @@ mod hdparm;
 mod iostat;
 mod smart;
 
-use super::{Module, Run, function};
-use crate::exec::host::{Choice, Command, Finished};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Choice, Command, Finished};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "disk",

@@ -1,11 +1,11 @@
 //! `dnsutil.*`: names of the net, in files and from servers (with the host's dig).
 
-use super::{Module, Run, function};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::net::IpAddr;
 
 pub const MODULE: Module = Module {

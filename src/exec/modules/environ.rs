@@ -1,9 +1,9 @@
 //! `environ.*`: the environment of the process that runs the job.
 
-use super::{Module, Run, function};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "environ",
@@ -144,7 +144,7 @@ record! {
 }
 
 /// Why `update_minion` is refused.
-pub(in crate::exec) const NO_DAEMON: &str = "update_minion: the environment of the minion's daemon cannot be changed by \
+pub const NO_DAEMON: &str = "update_minion: the environment of the minion's daemon cannot be changed by \
      this version; set it where the service is started";
 
 impl Run for Setenv {
@@ -189,13 +189,13 @@ fn set(ctx: &Ctx, key: &Value, value: &Value, false_unsets: bool) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::host::{Host, ReadOnly};
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::{Map, Value};
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::host::{Host, ReadOnly};
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
+    use halite_value::{Map, Value};
 
     #[test]
     fn variables_are_set_and_removed() {

@@ -1,10 +1,10 @@
 //! `event.*`: events for the master's bus and for the minion itself.
 
-use super::{Module, Run, function};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "event",
@@ -131,10 +131,10 @@ fn part(wanted: &Value, all: &Map) -> Map {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::{Master, NoMaster};
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::{Master, NoMaster};
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
     use std::sync::Mutex;
 
     #[derive(Default)]

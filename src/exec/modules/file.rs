@@ -1,35 +1,35 @@
 //! `file.*`: files, folders, links, and what is in them.
 
-pub(in crate::exec) mod attributes;
+pub mod attributes;
 pub mod backups;
 mod block;
 mod comment;
 mod content;
-pub(in crate::exec) mod difference;
+pub mod difference;
 mod facts;
 mod find;
-pub(in crate::exec) mod hash;
+pub mod hash;
 mod line;
 mod make;
-pub(in crate::exec) mod manage;
-pub(in crate::exec) mod managed;
+pub mod manage;
+pub mod managed;
 mod names;
 mod node;
 mod open_files;
-pub(in crate::exec) mod owner;
+pub mod owner;
 mod patch;
 mod place;
 pub mod remove;
 mod replace;
 mod search;
 mod sed;
-pub(in crate::exec) mod source;
+pub mod source;
 #[cfg(test)]
 mod tests;
 
-use super::{Module, function};
-use crate::exec::host::{Attributes, Host};
-use crate::exec::{Ctx, Fault, paths};
+use halite_core::host::{Attributes, Host};
+use halite_core::module::{Module, function};
+use halite_core::{Ctx, Fault, paths};
 use std::io;
 use std::path::Path;
 

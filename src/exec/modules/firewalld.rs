@@ -6,10 +6,10 @@ mod services;
 mod tests;
 mod zones;
 
-use super::{Module, function};
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, function};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "firewalld",

@@ -8,13 +8,13 @@ mod tests;
 mod work;
 mod worktree;
 
-use super::cmd::words::split;
-use super::{Module, function};
-use crate::exec::fileserver::client::{FileClient, Wanted, saltenv};
-use crate::exec::host::Attributes;
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::value::Value;
+use halite_core::host::Attributes;
+use halite_core::module::{Module, function};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::words::split;
+use halite_node::fileserver::client::{FileClient, Wanted, saltenv};
+use halite_value::Value;
 
 pub const MODULE: Module = Module {
     name: "git",
@@ -271,7 +271,7 @@ macro_rules! command {
         $(#[doc = $doc:literal])*
         $name:ident { $($own:tt)* } plain |$me:ident, $git:ident| $body:block
     ) => {
-        $crate::record! {
+        halite_value::record! {
             $(#[doc = $doc])*
             pub struct $name {
                 $($own)*
@@ -285,9 +285,9 @@ macro_rules! command {
                 output_encoding: Value = (),
             }
         }
-        impl $crate::exec::modules::Run for $name {
-            fn run($me, ctx: &$crate::exec::Ctx) -> $crate::exec::Reply {
-                let $git = $crate::exec::modules::git::Git::new(ctx, $me.user.clone());
+        impl halite_core::module::Run for $name {
+            fn run($me, ctx: &halite_core::Ctx) -> halite_core::Reply {
+                let $git = $crate::git::Git::new(ctx, $me.user.clone());
                 $body
             }
         }
@@ -296,7 +296,7 @@ macro_rules! command {
         $(#[doc = $doc:literal])*
         $name:ident { $($own:tt)* } opts |$me:ident, $git:ident| $body:block
     ) => {
-        $crate::record! {
+        halite_value::record! {
             $(#[doc = $doc])*
             pub struct $name {
                 $($own)*
@@ -314,9 +314,9 @@ macro_rules! command {
                 output_encoding: Value = (),
             }
         }
-        impl $crate::exec::modules::Run for $name {
-            fn run($me, ctx: &$crate::exec::Ctx) -> $crate::exec::Reply {
-                let $git = $crate::exec::modules::git::Git::new(ctx, $me.user.clone())
+        impl halite_core::module::Run for $name {
+            fn run($me, ctx: &halite_core::Ctx) -> halite_core::Reply {
+                let $git = $crate::git::Git::new(ctx, $me.user.clone())
                     .with_opts(&$me.opts, &$me.git_opts)?;
                 $body
             }
@@ -326,7 +326,7 @@ macro_rules! command {
         $(#[doc = $doc:literal])*
         $name:ident { $($own:tt)* } identity |$me:ident, $git:ident| $body:block
     ) => {
-        $crate::record! {
+        halite_value::record! {
             $(#[doc = $doc])*
             pub struct $name {
                 $($own)*
@@ -352,9 +352,9 @@ macro_rules! command {
                 output_encoding: Value = (),
             }
         }
-        impl $crate::exec::modules::Run for $name {
-            fn run($me, ctx: &$crate::exec::Ctx) -> $crate::exec::Reply {
-                let $git = $crate::exec::modules::git::Git::new(ctx, $me.user.clone())
+        impl halite_core::module::Run for $name {
+            fn run($me, ctx: &halite_core::Ctx) -> halite_core::Reply {
+                let $git = $crate::git::Git::new(ctx, $me.user.clone())
                     .with_opts(&$me.opts, &$me.git_opts)?
                     .with_identity(&$me.identity, $me.saltenv.as_deref());
                 $body

@@ -2,13 +2,15 @@
 
 mod change;
 
-use super::{Module, Run, config, function};
-use crate::exec::target::DELIMITER;
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply, grains};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use super::config;
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::target::DELIMITER;
+use halite_lang::target::fnmatch::fnmatch;
+use halite_node::grains;
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "grains",

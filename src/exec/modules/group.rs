@@ -1,11 +1,11 @@
 //! `group.*`: groups, with the host's groupadd, groupmod, groupdel and gpasswd.
 
-use super::{Module, Run, function};
-use crate::exec::accounts::{Group, group, groups, tool};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::{Group, group, groups, tool};
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "group",
@@ -252,11 +252,11 @@ impl Run for Members {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
 
     #[test]
     fn members_come_and_go() {

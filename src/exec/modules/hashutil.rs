@@ -1,13 +1,13 @@
 //! `hashutil.*`: digests, base64 and signatures.
 
-use super::{Module, Run, function};
-use crate::exec::base64;
-use crate::exec::digest::{HashType, hex};
-use crate::exec::host::{Attributes, FileKind};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{ArgumentError, Record};
-use crate::wire::value::Value;
+use halite_core::host::{Attributes, FileKind};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::base64;
+use halite_lang::digest::{HashType, hex};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::{ArgumentError, Record};
 use std::path::Path;
 
 pub const MODULE: Module = Module {
@@ -339,12 +339,12 @@ fn same(ours: &[u8], theirs: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::Value;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::Value;
+    use halite_value::record::Arguments;
 
     #[test]
     fn files_are_digested_and_come_back_from_base64() {

@@ -1,9 +1,9 @@
 //! `hosts.*`: names of hosts in `/etc/hosts`.
 
-use super::{Module, Run, function};
-use crate::exec::{Ctx, Fault, Reply, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "hosts",
@@ -332,11 +332,11 @@ impl Run for SetComment {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
 
     #[test]
     fn names_come_and_go() {

@@ -4,11 +4,11 @@ mod cookies;
 mod query;
 mod xml;
 
-use super::{Module, Run, function};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Record};
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Record};
+use halite_value::{Map, Value};
 use query::Query;
 use std::path::Path;
 use std::time::Duration;

@@ -14,14 +14,14 @@ mod redhat;
 #[cfg(test)]
 mod tests;
 
-use super::{Module, Run, function};
-use crate::exec::host::Attributes;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::{ArgumentError, Arguments, Keywords, Record};
-use crate::wire::value::{Map, Value};
 use check::switch;
+use halite_core::host::Attributes;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::record::{ArgumentError, Arguments, Keywords, Record};
+use halite_value::{Map, Value};
 pub use network_manager::named;
 use std::path::Path;
 use std::time::Duration;

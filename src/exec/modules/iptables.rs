@@ -7,10 +7,10 @@ mod saved;
 #[cfg(test)]
 mod tests;
 
-use super::{Module, function};
-use crate::exec::modules::cmd::words;
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault};
+use halite_core::module::{Module, function};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault};
+use halite_lang::words;
 
 pub const MODULE: Module = Module {
     name: "iptables",

@@ -1,11 +1,11 @@
 //! `key.*`: fingerprints of the keys that this minion has, to be compared by eye.
 
-use super::{Module, Run, function};
-use crate::exec::digest::HashType;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::digest::HashType;
+use halite_value::record;
 use std::path::Path;
 
 pub const MODULE: Module = Module {
@@ -66,12 +66,12 @@ fn fingerprint(ctx: &Ctx, file: &str, hash_type: &str) -> Reply {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::{Map, Value};
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
+    use halite_value::{Map, Value};
 
     const PEM: &str = "-----BEGIN PUBLIC KEY-----\n\
         MCowBQYDK2VwAyEAzj0RgirdGrDvNn3n2a52VbAHVdkmHWXFMHCMXSK1NvM=\n-----END PUBLIC KEY-----\n";

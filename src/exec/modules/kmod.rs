@@ -1,11 +1,11 @@
 //! `kmod.*`: modules of the kernel.
 
-use super::{Module, Run, function};
-use crate::exec::accounts::tool;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::tool;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ fn available(ctx: &Ctx) -> Vec<String> {
     while let Some(folder) = todo.pop() {
         for name in ctx.host.list(&folder).unwrap_or_default() {
             let path = folder.join(&name);
-            if ctx.host.stat(&path).is_ok_and(|stat| stat.kind == crate::exec::host::FileKind::Folder) {
+            if ctx.host.stat(&path).is_ok_and(|stat| stat.kind == halite_core::host::FileKind::Folder) {
                 todo.push(path);
             } else if let Some(at) = name.find(".ko") {
                 names.push(name[..at].replace('-', "_"));

@@ -1,12 +1,12 @@
 //! `locale.*`: the language of the host.
 
-use super::{Module, Run, function};
-use crate::exec::accounts::tool;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::Value;
+use halite_core::accounts::tool;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Keywords;
 use std::path::Path;
 
 pub const MODULE: Module = Module {

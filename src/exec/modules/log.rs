@@ -1,9 +1,9 @@
 //! `log.*`: lines in the minion's log, for templates.
 
-use super::{Function, Module, Run, function};
-use crate::exec::{Ctx, Reply};
-use crate::record;
-use crate::wire::record::{ArgumentError, Bound, Info, Record};
+use halite_core::module::{Function, Module, Run, function};
+use halite_core::{Ctx, Reply};
+use halite_value::record;
+use halite_value::record::{ArgumentError, Bound, Info, Record};
 
 pub const MODULE: Module = Module { name: "log", doc: "Write to the log.", functions: FUNCTIONS };
 

@@ -5,10 +5,10 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-use super::{Module, function};
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, function};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "lvm",

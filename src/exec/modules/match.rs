@@ -5,12 +5,12 @@
 
 mod choose;
 
-use super::{Module, Run, function};
-use crate::exec::target::{DELIMITER, Minion, Target};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::target::{DELIMITER, Minion, Target};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Arguments;
 
 pub const MODULE: Module = Module {
     name: "match",
@@ -142,7 +142,7 @@ impl Run for Data {
         let Some((key, wanted)) = self.tgt.split_once(':') else { return Ok(false.into()) };
         // More steps than two are not looked at.
         let wanted = wanted.split(':').next().unwrap_or_default();
-        let fits = |text: &str, pattern: &str| crate::exec::target::fnmatch::fnmatch(text, pattern);
+        let fits = |text: &str, pattern: &str| halite_lang::target::fnmatch::fnmatch(text, pattern);
         let found = match ctx.run("data.getval", Arguments::positional([key])) {
             Ok(found) => found,
             // No store, no match.

@@ -1,11 +1,11 @@
 //! `minion.*`: the minion's daemon as a program that is ended and started anew.
 
-use super::{Module, Run, function};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
 
@@ -156,7 +156,7 @@ impl Restart {
 fn restart_command(ctx: &Ctx) -> Result<Vec<String>, Fault> {
     let words = ctx.opts.at("minion_restart_command").and_then(Value::as_list).unwrap_or_default();
     match words {
-        [Value::Str(line)] => super::cmd::words::split(line)
+        [Value::Str(line)] => halite_lang::words::split(line)
             .map_err(|problem| Fault::execution(format!("minion_restart_command: {problem}"))),
         words => Ok(words.iter().map(Value::to_text).collect()),
     }
@@ -214,11 +214,11 @@ fn is_minion(ctx: &Ctx, pid: i32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::World;
     use super::*;
-    use crate::exec::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
+    use crate::testing::World;
+    use halite_core::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
 
     /// A host whose minion is process 7; `opts` are more of its options.
     fn world(host: Fake, opts: &[(&str, Value)]) -> World {

@@ -5,12 +5,12 @@ mod cache;
 mod fstab;
 mod swap;
 
-use super::{Module, Run, function};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "mount",
@@ -358,13 +358,13 @@ impl Run for GetDeviceFromPath {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::Finished;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::Value;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::Finished;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::Value;
+    use halite_value::record::Arguments;
 
     fn world() -> World {
         let host = Fake::new().file("/proc/self/mounts", "/dev/sda1 / ext4 rw,uid=0 0 0\ntmpfs /mnt/a tmpfs rw 0 0\n");

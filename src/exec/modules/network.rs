@@ -6,14 +6,15 @@ mod reach;
 mod routes;
 mod sockets;
 
-use super::{Module, Run, function};
-use crate::exec::accounts::tool;
-use crate::exec::names;
-use crate::exec::net::{self, Net};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::tool;
+use halite_core::module::{Module, Run, function};
+use halite_core::names;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_lang::net;
+use halite_lang::net::Net;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 

@@ -1,13 +1,15 @@
 //! `pillar.*`: the data that this minion was given.
 
-use super::{Function, Module, Run, function};
-use crate::exec::merge::{self, Lists};
-use crate::exec::pillar::{Asked, decrypted, gather};
-use crate::exec::renderers::yaml;
-use crate::exec::{Audience, Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{ArgumentError, Bound, Info, Keywords, Record, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Function, Module, Run, function};
+use halite_core::pillar_request::Asked;
+use halite_core::{Audience, Ctx, Fault, Reply};
+use halite_lang::merge;
+use halite_lang::merge::Lists;
+use halite_lang::yaml;
+use halite_node::pillar::{decrypted, gather};
+use halite_value::record;
+use halite_value::record::{ArgumentError, Bound, Info, Keywords, Record, Rest};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "pillar", doc: "Look at the data that the minion was given.", functions: FUNCTIONS };
@@ -425,7 +427,7 @@ record! {
 
 impl Run for FilterBy {
     fn run(self, ctx: &Ctx) -> Reply {
-        let mut arguments = crate::wire::record::Arguments::positional([Value::Map(self.lookup_dict)]);
+        let mut arguments = halite_value::record::Arguments::positional([Value::Map(self.lookup_dict)]);
         let grains = ctx.pillar;
         arguments = arguments.with("grain", self.pillar).with("default", self.default);
         if self.merge.truthy() {
@@ -443,10 +445,10 @@ impl Run for FilterBy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_lang::yaml;
+    use halite_value::record::Arguments;
 
     fn world() -> World {
         let pillar = "{app: {port: 80, tags: [a, b], sub: {x: 1}}, role: web, name: n, list: [1, 2]}";

@@ -2,11 +2,11 @@
 
 mod install;
 
-use super::{Module, Run, function};
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value, parse_json};
+use halite_core::module::{Module, Run, function};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::{Map, Value, parse_json};
 use std::cmp::Ordering;
 use std::str::FromStr;
 

@@ -19,9 +19,9 @@ mod zypper;
 pub use debian::described as described_source;
 pub use repo_file::comment_lines;
 
-use super::{Module, function};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, function};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "pkg",
@@ -209,8 +209,8 @@ fn pairs(given: &Value) -> Result<Vec<(String, Option<String>)>, Fault> {
 
 /// The files that `sources: [{name: address}]` means, fetched where they are elsewhere.
 fn files(ctx: &Ctx, sources: &Value) -> Result<Vec<String>, Fault> {
-    let client = crate::exec::fileserver::client::FileClient::new(ctx);
-    let saltenv = crate::exec::fileserver::client::saltenv(ctx, None);
+    let client = halite_node::fileserver::client::FileClient::new(ctx);
+    let saltenv = halite_node::fileserver::client::saltenv(ctx, None);
     let mut files = Vec::new();
     for (name, address) in pairs(sources)? {
         let address = address.ok_or_else(|| Fault::invocation(format!("sources: {name} has no address")))?;

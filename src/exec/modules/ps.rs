@@ -3,7 +3,7 @@
 mod machine;
 mod process;
 
-use super::{Module, function};
+use halite_core::module::{Module, function};
 
 pub const MODULE: Module = Module {
     name: "ps",

@@ -1,12 +1,12 @@
 //! `publish.*`: has the master start jobs on other minions, or call a runner, where its options `peer` and `peer_run` let
 //! this minion.
 
-use super::{Module, Run, function};
-use crate::exec::context::{PeerJob, PeerReturn};
-use crate::exec::renderers::yaml;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::context::{PeerJob, PeerReturn};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::yaml;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::time::Duration;
 
 pub const MODULE: Module = Module {
@@ -158,10 +158,10 @@ impl Run for Runner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::{Master, NoMaster, PeerReturns};
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::{Master, NoMaster, PeerReturns};
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
     use std::sync::Mutex;
 
     /// A master that lets everybody do everything, and tells the returns one by one.

@@ -3,14 +3,14 @@
 mod shadow;
 
 use super::hashutil::bytes;
-use super::{Module, Run, function};
-use crate::exec::base64;
-use crate::exec::digest::HashType;
-use crate::exec::random::Chance;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Record;
-use crate::wire::value::Value;
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::base64;
+use halite_lang::digest::HashType;
+use halite_lang::random::Chance;
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Record;
 use num_bigint::{BigInt, BigUint};
 
 pub const MODULE: Module = Module {
@@ -280,11 +280,11 @@ fn integer(name: &'static str, value: &Value) -> Result<BigInt, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::Value;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::module::call;
+    use halite_value::Value;
+    use halite_value::record::Arguments;
 
     fn run(fun: &str, arguments: Arguments) -> Value {
         call(&World::new().ctx(&NoMaster), fun, arguments).unwrap().value

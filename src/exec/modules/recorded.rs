@@ -1,11 +1,11 @@
 //! What Salt 3008.4 answered to calls of functions that do not look at the machine: `tests/data/modules/*.json`, written
 //! by `tests/compare.py --record`.
 
-use super::call;
-use super::tests::World;
-use crate::exec::{Fault, NoMaster};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value, parse_json};
+use crate::testing::World;
+use halite_core::module::call;
+use halite_core::{Fault, NoMaster};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value, parse_json};
 
 /// The minion that `tests/compare.py` describes.
 fn world() -> World {
@@ -46,7 +46,7 @@ fn agrees(entry: &Value, answer: Result<&Value, &Fault>) -> bool {
 
 fn as_recorded(value: &Value) -> Value {
     match value {
-        Value::Bytes(bytes) => Map::from_iter([("bytes", crate::exec::digest::hex(bytes))]).into(),
+        Value::Bytes(bytes) => Map::from_iter([("bytes", halite_lang::digest::hex(bytes))]).into(),
         other => other.clone(),
     }
 }

@@ -5,14 +5,14 @@ mod cache;
 mod synced;
 mod update;
 
-use super::{Module, Run, function};
-use crate::exec::grains;
-use crate::exec::jobs::{Jobs, Running};
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::jobs::{Jobs, Running};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_node::grains;
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 pub const MODULE: Module = Module {
@@ -432,12 +432,12 @@ fn descendants(top: u32, parents: &[(u32, u32)]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::Jid;
-    use crate::exec::context::{Call, NoMaster};
-    use crate::exec::host::fake::{Fake, Folder};
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::Jid;
+    use halite_core::context::{Call, NoMaster};
+    use halite_core::host::fake::{Fake, Folder};
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
 
     const JID: &str = "20261129205033700833";
     const OWN: &str = "20261129205033700834";

@@ -7,9 +7,9 @@ mod port;
 #[cfg(test)]
 mod tests;
 
-use super::{Module, function};
-use crate::exec::Fault;
-use crate::exec::regex::{Found, Regex, escaped};
+use halite_core::Fault;
+use halite_core::module::{Module, function};
+use halite_lang::regex::{Found, Regex, escaped};
 
 pub const MODULE: Module = Module {
     name: "selinux",
@@ -43,7 +43,7 @@ pub const MODULE: Module = Module {
 
 /// The first line of a listing that a pattern matches.
 fn line_that<'t>(text: &'t str, pattern: &str) -> Result<Option<(&'t str, Found<'t>)>, Fault> {
-    let wrong = |error: crate::exec::regex::RegexError| Fault::invocation(error.to_string());
+    let wrong = |error: halite_lang::regex::RegexError| Fault::invocation(error.to_string());
     let regex = Regex::new(pattern).map_err(wrong)?;
     for line in text.lines() {
         if let Some(found) = regex.search(line).map_err(wrong)? {

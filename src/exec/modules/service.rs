@@ -4,12 +4,12 @@ mod openrc;
 mod systemd;
 mod sysv;
 
-use super::{Module, Run, function};
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "service",
@@ -242,7 +242,7 @@ impl Run for Status {
     fn run(self, ctx: &Ctx) -> Reply {
         let manager = Manager::of(ctx);
         if let Some(sig) = self.sig.filter(|_| manager != Manager::Systemd) {
-            let pids = ctx.run("status.pid", crate::wire::record::Arguments::positional([sig]))?;
+            let pids = ctx.run("status.pid", halite_value::record::Arguments::positional([sig]))?;
             return Ok(pids.truthy().into());
         }
         let runs = |name: &str| match manager {

@@ -1,13 +1,13 @@
 //! `shadow.*`: passwords of accounts and how long they are good, as `/etc/shadow` has them.
 
-use super::{Module, Run, function};
-use crate::exec::accounts::{account, below, read};
-use crate::exec::host::Attributes;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::{account, below, read};
+use halite_core::host::Attributes;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::time::UNIX_EPOCH;
 
 pub const MODULE: Module = Module {
@@ -418,11 +418,11 @@ impl Run for SetExpire {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
 
     #[test]
     fn a_hash_takes_the_place_of_another_and_nothing_else_changes() {

@@ -6,9 +6,9 @@ mod paths;
 mod renderer;
 mod serialized;
 
-use super::{Module, Run, function};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::{Module, Run, function};
+use halite_value::Value;
+use halite_value::record;
 
 pub const MODULE: Module = Module {
     name: "slsutil",
@@ -44,7 +44,7 @@ record! {
 }
 
 impl Run for Boolstr {
-    fn run(self, _: &crate::exec::Ctx) -> crate::exec::Reply {
+    fn run(self, _: &halite_core::Ctx) -> halite_core::Reply {
         Ok(if self.value.truthy() { self.r#true } else { self.r#false }.into())
     }
 }

@@ -4,11 +4,11 @@ mod auth;
 mod keys;
 mod known_hosts;
 
-use super::{Module, function};
-use crate::exec::accounts::{Account, account};
-use crate::exec::base64;
-use crate::exec::digest::HashType;
-use crate::exec::{Ctx, Fault};
+use halite_core::accounts::{Account, account};
+use halite_core::module::{Module, function};
+use halite_core::{Ctx, Fault};
+use halite_lang::base64;
+use halite_lang::digest::HashType;
 
 pub const MODULE: Module = Module {
     name: "ssh",

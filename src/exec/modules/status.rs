@@ -1,14 +1,14 @@
 //! `status.*`: how the host is doing, as /proc shows it.
 
-use super::{Module, Run, function};
-use crate::exec::host::Protocol;
-use crate::exec::modules::cmd::words;
-use crate::exec::program::Program;
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::record::{Arguments, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::host::Protocol;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_lang::words;
+use halite_value::record;
+use halite_value::record::{Arguments, Rest};
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;

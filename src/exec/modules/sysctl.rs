@@ -1,11 +1,11 @@
 //! `sysctl.*`: settings of the kernel.
 
-use super::{Module, Run, function};
-use crate::exec::accounts::tool;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::tool;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "sysctl",

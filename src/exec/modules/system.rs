@@ -1,12 +1,12 @@
 //! `system.*`: the host's power, time and name.
 
-use super::{Module, Run, function};
-use crate::exec::accounts::tool;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, text_file};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::accounts::tool;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Arguments;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 
@@ -429,13 +429,13 @@ impl Run for SetComputerName {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::host::{Host, ReadOnly};
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::Value;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::host::{Host, ReadOnly};
+    use halite_core::module::call;
+    use halite_value::Value;
+    use halite_value::record::Arguments;
 
     fn ran(fun: &str, words: &[Value]) -> Vec<String> {
         let host = Fake::new()

@@ -1,9 +1,10 @@
 //! `temp.*`: files and folders that are there for a while.
 
-use super::{Module, Run, function};
-use crate::exec::host::Attributes;
-use crate::exec::{Ctx, Fault, Reply, paths, random};
-use crate::record;
+use halite_core::host::Attributes;
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::random;
+use halite_value::record;
 use std::path::{Path, PathBuf};
 
 pub const MODULE: Module = Module {

@@ -6,10 +6,10 @@ mod numbers;
 mod outcomes;
 mod versions;
 
-use super::{Module, Run, function};
-use crate::exec::{Ctx, Reply};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::{Module, Run, function};
+use halite_core::{Ctx, Reply};
+use halite_value::Value;
+use halite_value::record;
 
 pub const MODULE: Module = Module {
     name: "test",

@@ -1,10 +1,10 @@
 //! `timezone.*`: the host's time zone and its hardware clock.
 
-use super::{Module, Run, function};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_value::Value;
+use halite_value::record;
 use std::path::Path;
 
 pub const MODULE: Module = Module {

@@ -2,12 +2,12 @@
 
 mod change;
 
-use super::{Module, Run, function};
-use crate::exec::accounts::{Account, account, accounts, groups_of, tool};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::{Account, account, accounts, groups_of, tool};
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 pub const MODULE: Module = Module {

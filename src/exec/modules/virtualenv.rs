@@ -1,11 +1,11 @@
 //! `virtualenv.*`: environments of Python.
 
-use super::{Module, Run, function};
-use crate::exec::modules::file::remove;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::Value;
+use crate::file::remove;
+use halite_core::module::{Module, Run, function};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::Value;
+use halite_value::record;
 
 pub const MODULE: Module = Module {
     name: "virtualenv",

@@ -1,9 +1,9 @@
 //! `alias.*`: to whom mail for a name goes.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
+use halite_value::record;
 
 pub const MODULE: Module = Module { name: "alias", doc: "To whom mail for a name goes.", functions: FUNCTIONS };
 
@@ -73,10 +73,10 @@ impl State for Absent {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_value::record::Arguments;
 
     #[test]
     fn an_entry_is_made_kept_and_removed() {

@@ -1,9 +1,9 @@
 //! `alternatives.*`: which of several programs stands under a common name.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 pub const MODULE: Module =

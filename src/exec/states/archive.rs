@@ -6,14 +6,14 @@ mod extract;
 use super::file::cached::Cached;
 use super::file::owner::{Owner, owned};
 use super::file::source::Source;
-use super::{Function, Look, Module, Outcome, Plan, State, already, failed, state};
-use crate::exec::fileserver::address::{Url, redacted, scheme};
-use crate::exec::signature::Given;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Record};
-use crate::wire::value::{Map, Value};
 use extract::Work;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, failed, state};
+use halite_core::{Ctx, Fault, paths};
+use halite_node::fileserver::address::{Url, redacted, scheme};
+use halite_node::signature::Given;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Record};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "archive", doc: "Archives that are unpacked.", functions: FUNCTIONS };
 

@@ -3,11 +3,11 @@
 mod stateful;
 
 use super::wait::Wait;
-use super::{Function, Look, Module, Outcome, Plan, State, change, failed, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{ArgumentError, Arguments, Bound, Info, Keywords, Record};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, change, failed, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{ArgumentError, Arguments, Bound, Info, Keywords, Record};
+use halite_value::{Map, Value};
 use stateful::Stateful;
 
 pub const MODULE: Module = Module {

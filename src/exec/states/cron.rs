@@ -2,11 +2,11 @@
 
 mod file;
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, given, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, given, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "cron", doc: "Jobs of cron.", functions: FUNCTIONS };
 
@@ -196,7 +196,7 @@ impl State for Absent {
         let kind = if self.special.is_some() { "special" } else { "crons" };
         if !is_there(kind) {
             let would = Outcome::done(format!("Cron {name} is absent"));
-            return Ok(super::stands(would, Outcome::done(format!("Cron {name} already absent"))));
+            return Ok(halite_core::state::stands(would, Outcome::done(format!("Cron {name} already absent"))));
         }
         let would = Outcome::new(None, format!("Cron {name} is set to be removed"));
         let apply = move |ctx: &Ctx| {
@@ -267,7 +267,7 @@ impl State for EnvAbsent {
         let name = self.name.trim().to_owned();
         if variable(look.ctx, &self.user, &name)?.is_none() {
             let would = Outcome::done(format!("Cron env {name} is absent"));
-            return Ok(super::stands(would, Outcome::done(format!("Cron env {name} already absent"))));
+            return Ok(halite_core::state::stands(would, Outcome::done(format!("Cron env {name} already absent"))));
         }
         let would = Outcome::new(None, format!("Cron env {name} is set to be removed"));
         let apply = move |ctx: &Ctx| {

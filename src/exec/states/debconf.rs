@@ -1,10 +1,10 @@
 //! `debconf.*`: answers to what Debian's packages ask at their installation.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module {
     name: "debconf",

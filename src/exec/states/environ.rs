@@ -1,10 +1,10 @@
 //! `environ.*`: environment variables of what this minion runs.
 
-use super::{Function, Look, Module, Outcome, Plan, State, ask, change, failed, stands, state};
-use crate::exec::Fault;
-use crate::exec::modules::environ::NO_DAEMON;
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, ask, change, failed, stands, state};
+use halite_modules::environ::NO_DAEMON;
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "environ", doc: "Environment variables of what this minion runs.", functions: FUNCTIONS };
@@ -84,10 +84,10 @@ impl State for Setenv {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_value::record::Arguments;
 
     #[test]
     fn only_what_differs_is_set() {

@@ -35,12 +35,12 @@ mod target;
 mod tidied;
 mod touch;
 
-use super::{Function, Module, Outcome, single, state};
-use crate::exec::host::{FileKind, Stat};
-use crate::exec::modules::file::{in_python_words, manage};
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{FileKind, Stat};
+use halite_core::state::{Function, Module, Outcome, single, state};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::{in_python_words, manage};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use owner::Owner;
 use std::path::{Path, PathBuf};
 

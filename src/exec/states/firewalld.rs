@@ -4,10 +4,10 @@ mod kinds;
 mod present;
 mod service;
 
-use super::{Function, Module, Outcome, from_to, given, state};
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Module, Outcome, from_to, given, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "firewalld", doc: "Zones and services of the firewall daemon.", functions: FUNCTIONS };
@@ -104,12 +104,12 @@ fn in_place(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
     use super::*;
-    use crate::exec::host::Finished;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::Finished;
+    use halite_core::host::fake::Fake;
+    use halite_lang::yaml;
 
     fn arguments(text: &str) -> Arguments {
         Arguments::keywords(yaml::load(text).unwrap().as_map().unwrap().clone())

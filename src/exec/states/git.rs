@@ -8,10 +8,10 @@ mod present;
 mod remote;
 mod update;
 
-use super::{Function, Module, Outcome, state};
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Module, Outcome, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "git", doc: "Checkouts of repositories.", functions: FUNCTIONS };
 

@@ -2,11 +2,11 @@
 
 mod list;
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "grains", doc: "What a minion is to know of itself.", functions: FUNCTIONS };
 
@@ -159,7 +159,8 @@ const MISSING: &str = "\0missing";
 
 /// What `grains.set` says.
 fn written(ctx: &Ctx, path: &str, value: Value, force: bool, destructive: bool) -> Result<Outcome, Fault> {
-    let mut words = super::given([("key", path.into()), ("force", force.into()), ("destructive", destructive.into())]);
+    let mut words =
+        halite_core::state::given([("key", path.into()), ("force", force.into()), ("destructive", destructive.into())]);
     words.insert("val", value);
     let answer = ctx.run("grains.set", Arguments::keywords(words))?;
     let changes = answer.at("changes").and_then(Value::as_map).cloned().unwrap_or_default();
@@ -177,11 +178,11 @@ fn named(plan: Plan, path: &str) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_lang::yaml;
+    use halite_value::record::Arguments;
 
     #[test]
     fn grains_are_as_the_table_says() {
@@ -261,7 +262,7 @@ mod tests {
             let (tested, applied) = both(&world, plan);
             assert_eq!(tested.comment, would, "{fun} {arguments}");
             assert_eq!(applied.comment, done, "{fun} {arguments}");
-            assert_eq!(crate::wire::value::Value::Map(applied.changes).repr(), changes, "{fun} {arguments}");
+            assert_eq!(halite_value::Value::Map(applied.changes).repr(), changes, "{fun} {arguments}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `group.*`: groups of the host.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, given, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, given, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 
 pub const MODULE: Module = Module { name: "group", doc: "Groups of the host.", functions: FUNCTIONS };

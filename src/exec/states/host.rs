@@ -1,10 +1,10 @@
 //! `host.*`: the names in /etc/hosts.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, from_to, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, from_to, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "host", doc: "The names in /etc/hosts.", functions: FUNCTIONS };
 

@@ -1,11 +1,11 @@
 //! `http.*`: pages that must answer in some way.
 
-use super::{Function, Look, Module, Outcome, Plan, State, failed, state};
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, failed, state};
+use halite_core::{Ctx, Fault};
+use halite_lang::regex::Regex;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::time::Duration;
 
 pub const MODULE: Module = Module { name: "http", doc: "Pages that must answer in some way.", functions: FUNCTIONS };
@@ -170,18 +170,18 @@ impl State for WaitForSuccessfulQuery {
 
 impl Query {
     fn bind_to(words: Map) -> Result<Query, Fault> {
-        use crate::wire::record::Record;
+        use halite_value::record::Record;
         Query::bind(Arguments::keywords(words)).map_err(|error| Fault::arguments::<Query>("http.query", error))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
     use super::*;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_lang::yaml;
 
     #[test]
     fn text_and_status_are_compared() {

@@ -1,10 +1,10 @@
 //! `ini.*`: settings in files of sections.
 
-use super::{Function, Look, Module, Outcome, Plan, State, given, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, given, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "ini", doc: "Settings in files of sections.", functions: FUNCTIONS };
 
@@ -84,7 +84,7 @@ impl State for OptionsPresent {
         let file = File { name: self.name.clone(), separator: self.separator.clone(), encoding: self.encoding.clone() };
         let own = match file.read(look.ctx) {
             Ok(own) => own,
-            Err(fault) => return Ok(super::failed(fault.to_string())),
+            Err(fault) => return Ok(halite_core::state::failed(fault.to_string())),
         };
         let mut comment = String::new();
         let mut steps = Vec::new();
@@ -135,7 +135,7 @@ impl State for OptionsPresent {
             steps.push(Step::Set(Map::from_iter([(section.clone(), Value::from(body.clone()))]).into()));
         }
         if !changes {
-            return Ok(super::stands(Outcome::done(comment), Outcome::done(NOTHING)));
+            return Ok(halite_core::state::stands(Outcome::done(comment), Outcome::done(NOTHING)));
         }
         let apply = move |ctx: &Ctx| self.change(ctx, &file, own, steps);
         Ok(Plan::Changes { would: Outcome::new(None, comment), apply: Box::new(apply) })
@@ -218,7 +218,7 @@ impl State for OptionsAbsent {
         let mut found = Vec::new();
         let own = match file.read(look.ctx) {
             Ok(own) => own,
-            Err(fault) => return Ok(super::failed(fault.to_string())),
+            Err(fault) => return Ok(halite_core::state::failed(fault.to_string())),
         };
         for (section, names) in self.sections.iter() {
             let section_name = section.to_text();
@@ -248,7 +248,7 @@ impl State for OptionsAbsent {
             comment = "No changes detected.".to_owned();
         }
         if found.is_empty() {
-            return Ok(super::stands(Outcome::done(comment), Outcome::done(NOTHING)));
+            return Ok(halite_core::state::stands(Outcome::done(comment), Outcome::done(NOTHING)));
         }
         let apply = move |ctx: &Ctx| {
             let mut changes = Map::new();
@@ -299,7 +299,7 @@ impl State for SectionsPresent {
         let file = File { name: self.name, separator: self.separator, encoding: self.encoding };
         let own = match file.read(look.ctx) {
             Ok(own) => own,
-            Err(fault) => return Ok(super::failed(fault.to_string())),
+            Err(fault) => return Ok(halite_core::state::failed(fault.to_string())),
         };
         let (there, missing): (Vec<String>, Vec<String>) =
             names(&self.sections).into_iter().partition(|name| own.contains(name));
@@ -309,7 +309,7 @@ impl State for SectionsPresent {
             comment = "No changes detected.".to_owned();
         }
         if missing.is_empty() {
-            return Ok(super::stands(Outcome::done(comment), Outcome::done(NOTHING)));
+            return Ok(halite_core::state::stands(Outcome::done(comment), Outcome::done(NOTHING)));
         }
         let apply = move |ctx: &Ctx| {
             let empty = || Value::from(Map::new());
@@ -345,7 +345,7 @@ impl State for SectionsAbsent {
         let file = File { name: self.name, separator: self.separator, encoding: self.encoding };
         let own = match file.read(look.ctx) {
             Ok(own) => own,
-            Err(fault) => return Ok(super::failed(fault.to_string())),
+            Err(fault) => return Ok(halite_core::state::failed(fault.to_string())),
         };
         let wanted = names(&self.sections);
         let said = |name: &String| match own.contains(name) {
@@ -358,7 +358,7 @@ impl State for SectionsAbsent {
             comment = "No changes detected.".to_owned();
         }
         if there.is_empty() {
-            return Ok(super::stands(Outcome::done(comment), Outcome::done(NOTHING)));
+            return Ok(halite_core::state::stands(Outcome::done(comment), Outcome::done(NOTHING)));
         }
         let apply = move |ctx: &Ctx| {
             let mut changes = Map::new();

@@ -4,10 +4,10 @@ mod aggregate;
 mod chain;
 mod rule;
 
-use super::{Function, Hooks, Module, Outcome, ask, given, state};
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::state::{Function, Hooks, Module, Outcome, ask, given, state};
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 pub const MODULE: Module = Module { name: "iptables", doc: "Rules of the packet filter.", functions: FUNCTIONS };
 
@@ -55,5 +55,5 @@ fn failure(answer: &Value) -> Option<String> {
 
 /// What changed is shown under this name, as in Salt.
 fn done(name: &str, comment: String) -> Outcome {
-    Outcome::done(comment).with_changes(super::single("locale", name))
+    Outcome::done(comment).with_changes(halite_core::state::single("locale", name))
 }

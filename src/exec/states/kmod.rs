@@ -1,9 +1,9 @@
 //! `kmod.*`: modules of the kernel.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "kmod", doc: "Modules of the kernel.", functions: FUNCTIONS };
 
@@ -198,10 +198,10 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_value::record::Arguments;
 
     const LSMOD: &str = "Module                  Size  Used by\nkvm   1  0\n";
 

@@ -1,9 +1,9 @@
 //! `locale.*`: the language of the host.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::Map;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::Map;
+use halite_value::record;
 
 pub const MODULE: Module = Module { name: "locale", doc: "The language of the host.", functions: FUNCTIONS };
 
@@ -53,12 +53,12 @@ impl State for System {
         let name = self.name;
         let current = match ask(look.ctx, "locale.get_locale", []) {
             Ok(current) => current,
-            Err(fault) => return Ok(super::failed(format!("Failed to set system locale: {fault}"))),
+            Err(fault) => return Ok(halite_core::state::failed(format!("Failed to set system locale: {fault}"))),
         };
         if current.as_str() == Some(&name) {
             return Ok(already(format!("System locale {name} already set")));
         }
-        Ok(super::change(Map::new(), format!("System locale {name} needs to be set"), move |ctx| {
+        Ok(halite_core::state::change(Map::new(), format!("System locale {name} needs to be set"), move |ctx| {
             Ok(match ask(ctx, "locale.set_locale", [("locale", name.as_str().into())]) {
                 Ok(answer) if answer.truthy() => {
                     Outcome::done(format!("Set system locale {name}")).with_changes(single("locale", name))

@@ -4,9 +4,9 @@ mod group;
 mod logical;
 mod physical;
 
-use super::{Function, Module, Outcome, ask, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Module, Outcome, ask, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "lvm", doc: "Physical volumes, volume groups and logical volumes of LVM2.", functions: FUNCTIONS };
@@ -46,12 +46,12 @@ fn removed(what: &str, remains: &Map, said: Value) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
     use super::*;
-    use crate::exec::host::Finished;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::Finished;
+    use halite_core::host::fake::Fake;
+    use halite_value::record::Arguments;
 
     const VOLUME: &str = "  /dev/vg0/data:vg0:3:1:-1:0:20480:2:-1:0:-1:254:0\n";
 
@@ -72,8 +72,8 @@ mod tests {
         for (size, result, comment) in cases {
             let given = arguments(&[("name", "data"), ("vgname", "vg0"), ("size", size)]);
             let outcome = match planned(&world, "lvm.lv_present", given) {
-                Ok(super::super::Plan::Stands(outcome)) => outcome,
-                Ok(super::super::Plan::Changes { would, .. }) => would,
+                Ok(halite_core::state::Plan::Stands(outcome)) => outcome,
+                Ok(halite_core::state::Plan::Changes { would, .. }) => would,
                 Err(fault) => Outcome::failed(fault.to_string()),
             };
             assert_eq!((outcome.result, outcome.comment.as_str()), (result, comment), "{size}");

@@ -1,11 +1,11 @@
 //! `module.*`: execution functions as states.
 
 use super::wait::Wait;
-use super::{Function, Look, Module, Outcome, Plan, State, failed, state};
-use crate::exec::{Audience, Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Kind};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, failed, state};
+use halite_core::{Audience, Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Kind};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "module", doc: "Call execution functions from an SLS.", functions: FUNCTIONS };

@@ -5,11 +5,11 @@ mod mounted;
 mod options;
 mod swap;
 
-use super::{Function, Look, Module, Outcome, Plan, State, ask, failed, given, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, ask, failed, given, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "mount", doc: "File systems and swap, as they are and as they are at boot.", functions: FUNCTIONS };
@@ -84,7 +84,7 @@ impl State for Unmounted {
         };
         let purges = entry.is_some() && !is_other;
         if !is_mounted && !purges {
-            return Ok(super::already(format!("{already}{note}")));
+            return Ok(halite_core::state::already(format!("{already}{note}")));
         }
         let would = match is_mounted {
             true => format!("Mount point {name} is mounted but should not be"),
@@ -103,7 +103,7 @@ impl State for Unmounted {
                 ]);
                 outcome = match ctx.run("mount.umount", Arguments::keywords(arguments))? {
                     Value::Bool(true) => {
-                        let changes = super::single("umount", true);
+                        let changes = halite_core::state::single("umount", true);
                         Outcome::done("Target was successfully unmounted").with_changes(changes)
                     }
                     Value::Str(error) => Outcome::failed(error),
@@ -166,7 +166,7 @@ impl State for Watched {
         let name = self.name.clone();
         if self.sfun.as_deref() != Some("mounted") {
             let sfun = self.sfun.as_deref().unwrap_or("None");
-            return Ok(super::already(format!("Watch not supported in {sfun} at this time")));
+            return Ok(halite_core::state::already(format!("Watch not supported in {sfun} at this time")));
         }
         let would = Outcome::new(None, format!("{name} would be remounted"));
         let apply = move |ctx: &Ctx| {

@@ -5,12 +5,12 @@ mod managed;
 mod members;
 mod status;
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
 use difference::Difference;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "network", doc: "Interfaces, their routes, and the network as a whole.", functions: FUNCTIONS };
@@ -153,11 +153,11 @@ fn plan(ctx: &Ctx, old: Value, call: Call, words: Words) -> Result<Plan, Fault> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
     use super::*;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_lang::yaml;
 
     fn world(host: Fake) -> World {
         World { grains: Map::from_iter([("os_family", "RedHat")]), ..World::on(host) }
@@ -176,7 +176,7 @@ mod tests {
         let Ok(Plan::Changes { would, .. }) = plan() else { panic!("there is no such interface") };
         assert_eq!((would.result, would.comment.as_str()), (None, "Interface eth7 is set to be added."));
         assert_eq!(written(), None, "planning changes nothing");
-        let ctx = world.ctx(&crate::exec::context::NoMaster);
+        let ctx = world.ctx(&halite_core::context::NoMaster);
         let arguments = Arguments::positional([Value::from("eth7"), "eth".into(), true.into()]);
         let settings = yaml::load("{proto: none, ipaddr: 10.0.0.1, hwaddr: '00:11:22:33:44:55'}").unwrap();
         let arguments = Arguments { keywords: settings.as_map().unwrap().clone(), ..arguments };
@@ -211,7 +211,7 @@ mod tests {
         };
         let Ok(Plan::Changes { would, .. }) = plan() else { panic!("there are no such routes") };
         assert_eq!(would.comment, "Interface eth7 routes are set to be added.");
-        let ctx = world.ctx(&crate::exec::context::NoMaster);
+        let ctx = world.ctx(&halite_core::context::NoMaster);
         let wanted = arguments("{routes: [{ipaddr: 10.2.0.0, netmask: 16, gateway: 10.0.0.1}]}");
         ctx.run("ip.build_routes", Arguments { positional: vec!["eth7".into()], ..wanted }).unwrap();
         let (same, _) = both(&world, plan());

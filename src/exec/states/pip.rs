@@ -3,10 +3,10 @@
 mod installed;
 mod requirement;
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "pip", doc: "Packages of Python.", functions: FUNCTIONS };
 
@@ -72,8 +72,8 @@ impl State for Removed {
         if installed.at(&name).is_none() {
             return Ok(already("Package is not installed."));
         }
-        let mut words = super::given(place);
-        words.extend(super::given([
+        let mut words = halite_core::state::given(place);
+        words.extend(halite_core::state::given([
             ("pkgs", name.as_str().into()),
             ("requirements", self.requirements.into()),
             ("log", self.log.into()),
@@ -81,7 +81,7 @@ impl State for Removed {
             ("timeout", self.timeout),
         ]));
         Ok(change(Map::new(), format!("Package {name} is set to be removed"), move |ctx| {
-            let answer = ctx.run("pip.uninstall", crate::wire::record::Arguments::keywords(words))?;
+            let answer = ctx.run("pip.uninstall", halite_value::record::Arguments::keywords(words))?;
             Ok(match answer.at("retcode").and_then(Value::as_int) {
                 Some(0) => Outcome::done("Package was successfully removed.").with_changes(single(&name, "Removed")),
                 _ => Outcome::failed(format!("Could not remove package.{}", said(&answer))),

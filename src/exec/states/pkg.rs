@@ -14,9 +14,9 @@ mod version;
 mod wanted;
 mod watch;
 
-use super::{Function, Hooks, Module, Outcome, ask, state};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Hooks, Module, Outcome, ask, state};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "pkg", doc: "Packages of the host's distribution.", functions: FUNCTIONS };
 

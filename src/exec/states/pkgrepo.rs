@@ -2,12 +2,12 @@
 
 mod named;
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, failed, from_to, single, state};
-use crate::exec::modules::pkg::{described_source, tool};
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, failed, from_to, single, state};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::pkg::{described_source, tool};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
 

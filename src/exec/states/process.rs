@@ -1,9 +1,9 @@
 //! `process.*`: processes.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, change, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, change, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "process", doc: "Processes.", functions: &[state::<Absent>("absent")] as &[Function] };

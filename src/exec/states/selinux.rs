@@ -6,8 +6,8 @@ mod mode;
 mod module;
 mod port;
 
-use super::{Function, Hooks, Module, state};
-use crate::wire::value::Value;
+use halite_core::state::{Function, Hooks, Module, state};
+use halite_value::Value;
 
 pub const MODULE: Module = Module {
     name: "selinux",
@@ -37,12 +37,12 @@ fn is_done(answer: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{both, planned};
     use super::Value;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_lang::yaml;
+    use halite_value::record::Arguments;
 
     const BOOLEANS: &str = "SELinux boolean  State  Default Description\n\n\
         ftp_home_dir  (off  ,  off)  Allow ftp\nxend_run_blktap  (on   ,   on)  Allow xend\n";

@@ -4,12 +4,12 @@ mod boot;
 mod masked;
 mod watch;
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
 use boot::{Boot, Started};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::time::Duration;
 
 pub const MODULE: Module =
@@ -130,7 +130,10 @@ impl Job {
                 format!("Service {name} not present; if created in this state run, it would have been {what}");
             let done = format!("The named service {name} is not available");
             // What is not there does not run.
-            return Ok(super::stands(Outcome::new(None, comment), Outcome::new(Some(!self.aim.running()), done)));
+            return Ok(halite_core::state::stands(
+                Outcome::new(None, comment),
+                Outcome::new(Some(!self.aim.running()), done),
+            ));
         }
         let runs = self.status(ctx)?;
         let boots = ask(ctx, "service.enabled", [("name", name.as_str().into())])?.truthy();

@@ -2,11 +2,11 @@
 
 mod key;
 
-use super::{Function, Look, Module, Outcome, Plan, State, failed, given, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, failed, given, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use key::Key;
 
 pub const MODULE: Module = Module { name: "ssh_auth", doc: "Keys that may log in by SSH.", functions: FUNCTIONS };
@@ -95,7 +95,7 @@ impl State for Present {
         let would = match check.as_str() {
             "exists" => {
                 let comment = format!("The authorized host key {name} is already present for user {user}");
-                return Ok(super::already(comment));
+                return Ok(halite_core::state::already(comment));
             }
             "update" => format!("Key {name} for user {user} is set to be updated"),
             _ => format!("Key {name} for user {user} is set to be added"),

@@ -1,10 +1,10 @@
 //! `ssh_known_hosts.*`: keys by which other hosts are known.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, failed, from_to, given, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, failed, from_to, given, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "ssh_known_hosts", doc: "Keys by which other hosts are known.", functions: FUNCTIONS };

@@ -1,10 +1,10 @@
 //! `sysctl.*`: settings of the kernel.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Arguments;
 
 pub const MODULE: Module = Module { name: "sysctl", doc: "Settings of the kernel.", functions: FUNCTIONS };
 

@@ -1,10 +1,11 @@
 //! `test.*`: states that change nothing, to try requisites and outputs with.
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, change, failed, state};
-use crate::exec::{Fault, random};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, change, failed, state};
+use halite_lang::random;
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 
 pub const MODULE: Module =
     Module { name: "test", doc: "States that change nothing, to try things with.", functions: FUNCTIONS };

@@ -1,10 +1,10 @@
 //! `timezone.*`: the time zone of the host.
 
-use super::{Function, Look, Module, Outcome, Plan, State, ask, failed, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::Map;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, ask, failed, state};
+use halite_core::{Ctx, Fault};
+use halite_value::Map;
+use halite_value::record;
+use halite_value::record::Arguments;
 
 pub const MODULE: Module = Module { name: "timezone", doc: "The time zone of the host.", functions: FUNCTIONS };
 
@@ -44,7 +44,7 @@ impl State for System {
             messages.push(format!("UTC already set to {name}"));
         }
         if is_zone && !sets_utc {
-            return Ok(super::already(messages.join(", ")));
+            return Ok(halite_core::state::already(messages.join(", ")));
         }
         let mut messages = Vec::new();
         if !is_zone {

@@ -4,10 +4,10 @@ mod create;
 mod differences;
 mod update;
 
-use super::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub const MODULE: Module = Module { name: "user", doc: "Accounts of the host.", functions: FUNCTIONS };
 
@@ -149,7 +149,7 @@ impl State for Present {
                 }
             }
             let done = format!("The following group(s) are not present: {pending}");
-            return Ok(super::stands(would, Outcome::failed(done)));
+            return Ok(halite_core::state::stands(would, Outcome::failed(done)));
         }
         Ok(match found {
             None => Plan::Changes { would, apply: Box::new(move |ctx| self.create(ctx)) },

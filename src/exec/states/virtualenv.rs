@@ -1,11 +1,11 @@
 //! `virtualenv.*`: environments of Python.
 
-use super::{Function, Look, Module, Outcome, Plan, State, failed, given, single, state};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::program::Program;
+use halite_core::state::{Function, Look, Module, Outcome, Plan, State, failed, given, single, state};
+use halite_core::{Ctx, Fault, paths};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 pub const MODULE: Module = Module { name: "virtualenv", doc: "Environments of Python.", functions: FUNCTIONS };
@@ -110,7 +110,7 @@ impl State for Managed {
         }
         let installs = self.requirements.truthy() || self.pip_pkgs.truthy();
         if !makes && !installs {
-            return Ok(super::stands(Outcome::done(comment), Outcome::done("virtualenv exists")));
+            return Ok(halite_core::state::stands(Outcome::done(comment), Outcome::done("virtualenv exists")));
         }
         // Whether packages are missing is seen by pip alone, when it installs them.
         let would = match makes {

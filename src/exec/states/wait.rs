@@ -1,9 +1,9 @@
 //! `cmd.wait`, `module.wait` and their like: states that do nothing but react.
 
-use super::{Look, Plan, State, already};
-use crate::exec::Fault;
-use crate::record;
-use crate::wire::record::Keywords;
+use halite_core::Fault;
+use halite_core::state::{Look, Plan, State, already};
+use halite_value::record;
+use halite_value::record::Keywords;
 
 record! {
     /// Does nothing itself: its command, or its function, runs when what the state watches has changed.

@@ -1,7 +1,7 @@
 //! The account that a program acts as. To be changed before the first thread.
 
 use super::Trouble;
-use crate::roles::daemon::privileges::{account, become_user};
+use crate::daemon::privileges::{account, become_user};
 
 /// All that follows is done, and may be done, as somebody else. `asker` is the option that names them.
 pub fn act_as(name: &str, asker: &str) -> Result<(), Trouble> {

@@ -4,9 +4,9 @@
 //! a keyword; functions with commas between them are called together, their arguments apart by a separator.
 
 use super::Stop;
-use crate::exec::renderers::yaml;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_lang::yaml;
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 /// One function and its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +122,7 @@ fn split(words: &[String], separator: &str, functions: usize) -> Result<Vec<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::value::{Map, parse_json};
+    use halite_value::{Map, parse_json};
 
     fn strings(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()

@@ -2,9 +2,10 @@
 //! function, asks for.
 
 use super::options::Output;
-use crate::exec::outputters::{self, Colors, Style, Theme};
-use crate::exec::renderers::yaml;
-use crate::wire::value::{Map, Value};
+use halite_lang::yaml;
+use halite_node::outputters;
+use halite_node::outputters::{Colors, Style, Theme};
+use halite_value::{Map, Value};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;

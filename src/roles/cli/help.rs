@@ -46,7 +46,7 @@ fn line(option: &Declared, out: &mut String) {
 }
 
 /// Without a name of its own, a value is called after the last word of its option.
-pub(in crate::roles) fn value_name(option: &Declared) -> String {
+pub(crate) fn value_name(option: &Declared) -> String {
     let bare = option.long.trim_start_matches('-');
     match option.value {
         Some(name) if name != bare => name.to_uppercase(),
@@ -76,7 +76,7 @@ fn wrap(text: &str, column: usize, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::cli::PROGRAMS;
+    use crate::cli::PROGRAMS;
 
     #[test]
     fn help_names_every_option_and_stays_within_the_width() {

@@ -5,8 +5,8 @@
 
 use super::saltfile::Saltfile;
 use super::{Stop, help, lacking, versions};
-use crate::wire::value::Value;
 use argh::{ArgsInfo, CommandInfoWithArgs, FlagInfoKind, FromArgs, Optionality};
+use halite_value::Value;
 use std::any::TypeId;
 use std::io::{BufRead, BufReader, Read};
 
@@ -47,7 +47,7 @@ pub struct Line {
 
 /// One option as it is declared.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::roles) struct Declared {
+pub(crate) struct Declared {
     pub group: usize,
     /// With its dashes.
     pub long: String,
@@ -66,7 +66,7 @@ struct Given {
 }
 
 /// Other names of the same option, which argh cannot declare.
-pub(in crate::roles) const ALIASES: [(&str, &str); 10] = [
+pub(crate) const ALIASES: [(&str, &str); 10] = [
     ("--output", "--out"),
     ("--output-file", "--out-file"),
     ("--output-file-append", "--out-file-append"),
@@ -243,7 +243,7 @@ impl Program {
     }
 
     /// Every option of the program, each name and letter once.
-    pub(in crate::roles) fn declared(&self) -> Vec<Declared> {
+    pub(crate) fn declared(&self) -> Vec<Declared> {
         let mut all: Vec<Declared> = Vec::new();
         for (at, group) in self.groups.iter().enumerate() {
             for flag in (group.info)().flags {
@@ -268,7 +268,7 @@ impl Program {
     }
 
     /// The title of each group.
-    pub(in crate::roles) fn titles(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn titles(&self) -> impl Iterator<Item = &'static str> {
         self.groups.iter().map(|group| (group.info)().description)
     }
 }
@@ -313,9 +313,9 @@ fn one_line(output: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::cli::options::{Common, Logging, Output};
-    use crate::roles::cli::salt::Salt;
-    use crate::roles::cli::{PROGRAMS, salt, salt_key};
+    use crate::cli::options::{Common, Logging, Output};
+    use crate::cli::salt::Salt;
+    use crate::cli::{PROGRAMS, salt, salt_key};
 
     fn strings(args: &[&str]) -> Vec<String> {
         args.iter().map(|arg| (*arg).to_owned()).collect()

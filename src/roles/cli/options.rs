@@ -1,8 +1,8 @@
 //! The options that several programs share, each declared once.
 
 use super::Stop;
-use crate::wire::message::BatchSize;
 use argh::{ArgsInfo, FromArgValue, FromArgs};
+use halite_wire::message::BatchSize;
 use std::path::PathBuf;
 
 /// Options of every program

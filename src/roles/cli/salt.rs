@@ -3,9 +3,9 @@
 use super::arguments::{Called, calls};
 use super::options::{Auth, Common, Executors, JobTarget, Logging, Output, Seconds, Target, Words, batch_size, whole};
 use super::{Line, Program, Stop, group};
-use crate::wire::message::BatchSize;
-use crate::wire::value::Value;
 use argh::{ArgsInfo, FromArgs};
+use halite_value::Value;
+use halite_wire::message::BatchSize;
 use std::io::Read;
 
 pub const PROGRAM: Program = Program {

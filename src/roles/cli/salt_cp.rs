@@ -2,8 +2,8 @@
 
 use super::options::{Common, JobTarget, Logging, Output, Seconds, Target};
 use super::{Line, Program, Stop, group};
-use crate::wire::value::Value;
 use argh::{ArgsInfo, FromArgs};
+use halite_value::Value;
 use std::io::Read;
 
 pub const PROGRAM: Program = Program {

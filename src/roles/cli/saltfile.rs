@@ -7,8 +7,8 @@
 //! ```
 
 use super::Stop;
-use crate::exec::renderers::yaml;
-use crate::wire::value::Value;
+use halite_lang::yaml;
+use halite_value::Value;
 use std::path::{Path, PathBuf};
 
 /// Options of a program from its Saltfile, as they stand in it: names with underscores or dashes.

@@ -3,7 +3,7 @@
 use super::display::DisplayError;
 use super::exit::complain;
 use super::{Exit, Stop};
-use crate::roles::config::ConfigError;
+use crate::config::ConfigError;
 use std::fmt::Display;
 
 /// The sentence for whoever typed the command, and the exit code.

@@ -1,9 +1,9 @@
 //! What runners read of the master's job database.
 
-use crate::exec::Fault;
-use crate::exec::runners;
-use crate::roles::master::database::{Archive, DatabaseError, path_in};
-use crate::wire::value::{Map, Value};
+use crate::master::database::{Archive, DatabaseError, path_in};
+use halite_core::Fault;
+use halite_run::runners;
+use halite_value::{Map, Value};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 

@@ -2,16 +2,17 @@
 
 use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Client, ClientError, sudo_user};
-use crate::exec::Fault;
-use crate::exec::runners::fleet::{self, Answer, Bus, Change, Fleet, Heard, Order, Presence};
-use crate::roles::cli::Exit;
-use crate::roles::master::bus;
-use crate::wire::cbor;
-use crate::wire::link::Subscription;
-use crate::wire::message::{Event, Keep, LocalAnswer, LocalAsk, LocalFault, Numbered, Outcome, Publish};
-use crate::wire::nng::Subscriber;
-use crate::wire::value::{Map, Value};
+use crate::cli::Exit;
+use crate::master::bus;
 use async_io::Timer;
+use halite_core::Fault;
+use halite_run::runners::fleet;
+use halite_run::runners::fleet::{Answer, Bus, Change, Fleet, Heard, Order, Presence};
+use halite_value::{Map, Value};
+use halite_wire::cbor;
+use halite_wire::link::Subscription;
+use halite_wire::message::{Event, Keep, LocalAnswer, LocalAsk, LocalFault, Numbered, Outcome, Publish};
+use halite_wire::nng::Subscriber;
 use smol::future::FutureExt;
 use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Waits for what becomes of a job, target by target.
 
 use super::{Client, ClientError};
-use crate::wire::message::{LocalAnswer, LocalAsk, Outcome, Step, Steps};
-use crate::wire::patience::until;
+use halite_wire::message::{LocalAnswer, LocalAsk, Outcome, Step, Steps};
+use halite_wire::patience::until;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 

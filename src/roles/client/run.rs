@@ -3,16 +3,16 @@
 use super::archive::Kept;
 use super::fleet::Running;
 use super::{Account, configured};
-use crate::exec::host::Machine;
-use crate::exec::jid::Jid;
-use crate::exec::jobs::{Jobs, Lock, Running as Run, boot_id};
-use crate::exec::runners;
-use crate::exec::{Fault, Returned};
-use crate::roles::cli::arguments::Called;
-use crate::roles::cli::exit::{complain, print};
-use crate::roles::cli::salt_run::SaltRunLine;
-use crate::roles::cli::{Display, Exit, Trouble};
-use crate::wire::value::{Map, Value};
+use crate::cli::arguments::Called;
+use crate::cli::exit::{complain, print};
+use crate::cli::salt_run::SaltRunLine;
+use crate::cli::{Display, Exit, Trouble};
+use halite_core::host::Machine;
+use halite_core::jid::Jid;
+use halite_core::jobs::{Jobs, Lock, Running as Run, boot_id};
+use halite_core::{Fault, Returned};
+use halite_run::runners;
+use halite_value::{Map, Value};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -50,7 +50,7 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
     let say = |text: &str| print(text).map_err(|error| Fault::execution(format!("standard output: {error}")));
     let ctx = runners::Ctx {
         host: &Machine,
-        functions: &crate::exec::modules::FUNCTIONS,
+        functions: &halite_run::modules::FUNCTIONS,
         fleet: &master,
         archive: &archive,
         opts: &config.opts,
@@ -238,7 +238,7 @@ impl Told<'_> {
 
 /// Who runs this, as a job names its user.
 fn user() -> String {
-    use crate::exec::host::Host;
+    use halite_core::host::Host;
     let uid = rustix::process::geteuid().as_raw();
     let name = Machine.user_by_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name);
     match super::sudo_user() {

@@ -7,16 +7,17 @@ mod shown;
 
 use super::gather::{FIRST_MS, Gather, Gathered};
 use super::{Account, Client, ClientError, configured, sudo_user};
-use crate::exec::random;
-use crate::exec::returners::JOB_CACHE;
-use crate::exec::target::Target;
-use crate::roles::cli::arguments::{self, Called};
-use crate::roles::cli::exit::{complain, print};
-use crate::roles::cli::salt::{Request, SaltLine};
-use crate::roles::cli::{Display, Exit, Trouble};
-use crate::roles::config::{Config, MasterOptions};
-use crate::wire::message::{LocalAnswer, LocalAsk, Publish, Steps};
-use crate::wire::value::{Map, Value};
+use crate::cli::arguments;
+use crate::cli::arguments::Called;
+use crate::cli::exit::{complain, print};
+use crate::cli::salt::{Request, SaltLine};
+use crate::cli::{Display, Exit, Trouble};
+use crate::config::{Config, MasterOptions};
+use halite_core::returners::JOB_CACHE;
+use halite_lang::random;
+use halite_lang::target::Target;
+use halite_value::{Map, Value};
+use halite_wire::message::{LocalAnswer, LocalAsk, Publish, Steps};
 use shown::Shown;
 use std::time::Duration;
 
@@ -159,13 +160,13 @@ fn dump(line: &SaltLine) -> Result<Exit, Trouble> {
     let (config, _) = configured(&line.common, &line.logging, Account::Callers)?;
     let mut opts = config.opts;
     opts.sort_keys();
-    let style = crate::exec::outputters::Style {
-        colors: crate::exec::outputters::Colors::Off,
+    let style = halite_node::outputters::Style {
+        colors: halite_node::outputters::Colors::Off,
         indent: None,
         retcode: 0,
         opts: &Map::new(),
     };
-    let text = crate::exec::outputters::show(&Value::Map(opts), "yaml", &style).text;
+    let text = halite_node::outputters::show(&Value::Map(opts), "yaml", &style).text;
     print(&(text + "\n")).map_err(Trouble::unprintable)?;
     Ok(Exit::Ok)
 }
@@ -203,7 +204,7 @@ fn publish(line: &SaltLine, request: &Request) -> Publish {
         }
     };
     let mut extra = Map::new();
-    if request.delimiter != crate::exec::target::DELIMITER {
+    if request.delimiter != halite_lang::target::DELIMITER {
         extra.insert("delimiter", request.delimiter.as_str());
     }
     if line.salt.start_event {

@@ -1,9 +1,9 @@
 //! Reading configuration files: one map of options, where each stands, and what they include.
 
 use super::{ConfigError, Origin};
-use crate::exec::renderers::yaml;
-use crate::exec::target::fnmatch::Pattern;
-use crate::wire::value::{Map, Value};
+use halite_lang::target::fnmatch::Pattern;
+use halite_lang::yaml;
+use halite_value::{Map, Value};
 use std::collections::HashMap;
 use std::fs;
 use std::io;

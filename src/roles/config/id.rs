@@ -1,10 +1,11 @@
 //! The minion id: what the configuration says, what was kept, what a function answers, else a name of the host.
 
-use crate::exec::host::Machine;
-use crate::exec::{Call, Ctx, NoMaster, grains};
-use crate::keys::store::valid_id;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::host::Machine;
+use halite_core::{Call, Ctx, NoMaster};
+use halite_keys::store::valid_id;
+use halite_node::grains;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::fs;
 use std::net::{IpAddr, UdpSocket};
 use std::path::Path;
@@ -92,7 +93,7 @@ pub fn called(opts: &Map) -> Result<Option<String>, String> {
     let ctx = Ctx {
         host: &Machine,
         master: &NoMaster,
-        functions: &crate::exec::modules::FUNCTIONS,
+        functions: &halite_run::modules::FUNCTIONS,
         grains: &grains,
         pillar: &pillar,
         opts,

@@ -2,8 +2,8 @@
 //!
 //! From the declarations come the defaults, the check of what users write, the sample files and the reference.
 
-use crate::exec::renderers::yaml;
-use crate::wire::value::{Map, Value};
+use halite_lang::yaml;
+use halite_value::{Map, Value};
 
 /// One option.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::exec::renderers::yaml;
+use halite_lang::yaml;
 use std::collections::HashSet;
 use std::fs;
 
@@ -224,7 +224,7 @@ fn the_id_is_set_kept_or_guessed() {
 #[test]
 fn an_option_that_is_said_to_act_is_read_somewhere() {
     let mut sources = String::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut folders = vec![Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
             let path = entry.path();

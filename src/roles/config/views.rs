@@ -1,7 +1,7 @@
 //! The options that the programs themselves use, as types. Everything else stays in the map.
 
 use super::{Config, ConfigError};
-use crate::wire::value::{Map, Value};
+use halite_value::{Map, Value};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;

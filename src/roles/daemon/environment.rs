@@ -4,9 +4,9 @@
 //! opened by its folder's handle, and a file with a second name (a hard link) is left alone.
 
 use super::Failure;
-use crate::exec::host::User;
-use crate::roles::cli::Exit;
-use crate::roles::config::{CommonOptions, Config};
+use crate::cli::Exit;
+use crate::config::{CommonOptions, Config};
+use halite_core::host::User;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chownat, fchmod, fchown, fstat, openat};
 use rustix::process::{Gid, Uid, geteuid};
 use std::collections::BTreeSet;
@@ -209,7 +209,7 @@ fn names(folder: &OwnedFd) -> io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::config::{KeepId, Role, Surroundings};
+    use crate::config::{KeepId, Role, Surroundings};
     use std::os::unix::fs::PermissionsExt;
 
     struct Root(PathBuf);
@@ -228,7 +228,7 @@ mod tests {
         fn config(&self) -> (Config, CommonOptions) {
             let around = Surroundings { config_dir: Some(self.0.clone()), ..Surroundings::default() };
             let mut config = Config::load(Role::Minion, &around).unwrap();
-            let names = crate::roles::config::id::Names::of_this_host();
+            let names = crate::config::id::Names::of_this_host();
             config.resolve_id(&names, KeepId::No).unwrap();
             let common = config.minion().unwrap().common;
             (config, common)

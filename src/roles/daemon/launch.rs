@@ -5,7 +5,7 @@
 //! its start went, and as long as it is open the child knows that its parent lives.
 
 use super::Failure;
-use crate::roles::cli::{Exit, exit};
+use crate::cli::{Exit, exit};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;

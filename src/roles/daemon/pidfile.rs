@@ -1,8 +1,8 @@
 //! The pid file: held by a lock, so that a number which is left over blocks nobody.
 
 use super::Failure;
-use crate::exec::host::User;
-use crate::roles::cli::Exit;
+use crate::cli::Exit;
+use halite_core::host::User;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::{Gid, Uid};
 use std::fs::{self, File, OpenOptions};

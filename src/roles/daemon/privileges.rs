@@ -1,8 +1,8 @@
 //! The account that a daemon runs as.
 
 use super::Failure;
-use crate::exec::host::{Host, Machine, User};
-use crate::roles::cli::Exit;
+use crate::cli::Exit;
+use halite_core::host::{Host, Machine, User};
 use rustix::process::{Gid, Uid, geteuid, getgroups};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 

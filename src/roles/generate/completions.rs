@@ -8,11 +8,12 @@ mod fish;
 mod zsh;
 
 use super::Made;
-use crate::exec::{modules, outputters, runners};
-use crate::roles::cli::line::{ALIASES, Declared};
-use crate::roles::cli::options::LogLevel;
-use crate::roles::cli::{PROGRAMS, Program};
-use crate::roles::{APPLETS, generate};
+use crate::cli::line::{ALIASES, Declared};
+use crate::cli::options::LogLevel;
+use crate::cli::{PROGRAMS, Program};
+use crate::{APPLETS, generate};
+use halite_node::outputters;
+use halite_run::{modules, runners};
 
 pub(super) fn all() -> Vec<Made> {
     let made = |path: String, text: String| Made { path, text };
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_an_option_takes_follows_from_its_declaration() {
-        let declared = crate::roles::cli::salt_key::PROGRAM.declared();
+        let declared = crate::cli::salt_key::PROGRAM.declared();
         let takes = |long: &str| Takes::of(declared.iter().find(|option| option.long == long).unwrap());
         assert_eq!(takes("--accept"), Some(Takes::Ids("pre")));
         assert_eq!(takes("--delete"), Some(Takes::Ids("all")));

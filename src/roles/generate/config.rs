@@ -4,10 +4,10 @@
 //! all there is to do.
 
 use super::{Made, wrapped};
-use crate::exec::renderers::yaml::dump;
-use crate::roles::config::Role;
-use crate::roles::config::option::{Effect, Opt};
-use crate::wire::value::{Map, Value};
+use crate::config::Role;
+use crate::config::option::{Effect, Opt};
+use halite_lang::yaml::dump;
+use halite_value::{Map, Value};
 
 const WIDTH: usize = 100;
 
@@ -64,7 +64,7 @@ fn setting(option: &Opt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::config::Config;
+    use crate::config::Config;
     use std::path::Path;
 
     fn load(role: Role, text: &str) -> Config {

@@ -1,11 +1,11 @@
 //! Manual pages in the macros of man(7): one for each program, one for `halite`.
 
 use super::Made;
-use crate::roles::cli::exit::Exit;
-use crate::roles::cli::help::value_name;
-use crate::roles::cli::line::{ALIASES, Declared};
-use crate::roles::cli::{PROGRAMS, Program, lacking};
-use crate::roles::{APPLETS, VERBS, find};
+use crate::cli::exit::Exit;
+use crate::cli::help::value_name;
+use crate::cli::line::{ALIASES, Declared};
+use crate::cli::{PROGRAMS, Program, lacking};
+use crate::{APPLETS, VERBS, find};
 
 /// What the programs look at beside their command line.
 const ENVIRONMENT: [(&str, &str); 4] = [

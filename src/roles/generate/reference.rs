@@ -1,11 +1,11 @@
 //! The reference in Markdown: every option of the configuration, every function, every runner.
 
 use super::Made;
-use crate::exec::{modules, runners};
-use crate::roles::config::Role;
-use crate::roles::config::option::{Effect, Opt};
-use crate::wire::record::{Field, Info, Kind};
-use crate::wire::value::Value;
+use crate::config::Role;
+use crate::config::option::{Effect, Opt};
+use halite_run::{modules, runners};
+use halite_value::Value;
+use halite_value::record::{Field, Info, Kind};
 
 pub(super) fn documents() -> Vec<Made> {
     let modules = modules::FUNCTIONS.modules().into_iter().map(|module| {

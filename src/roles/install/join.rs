@@ -1,8 +1,8 @@
 //! The configuration of a minion that joins a master.
 
 use super::{Change, Trouble, put};
-use crate::roles::cli::Exit;
-use crate::roles::generate;
+use crate::cli::Exit;
+use crate::generate;
 use std::io;
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn is_plain(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::host::fake::Folder;
+    use halite_core::host::fake::Folder;
 
     #[test]
     fn words_that_yaml_would_read_otherwise_are_refused() {

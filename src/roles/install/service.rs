@@ -1,8 +1,8 @@
 //! What starts the minion at boot: of what the host has, the first that fits.
 
 use super::{Change, Trouble, put};
-use crate::roles::cli::Exit;
-use crate::roles::generate;
+use crate::cli::Exit;
+use crate::generate;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::io;
 use std::path::Path;
@@ -127,7 +127,7 @@ fn stop() -> Result<(), Trouble> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::host::fake::Folder;
+    use halite_core::host::fake::Folder;
 
     fn made(folders: &[&str], file: Option<&str>) -> (Folder, Service) {
         let root = Folder::new();

@@ -2,10 +2,10 @@
 
 use super::matching::Match;
 use super::{Act, Change, Exit, SaltKey, Trouble, unmatched};
-use crate::keys::Standing;
-use crate::keys::store::StoreError;
-use crate::roles::cli::salt_key::Actions;
-use crate::wire::value::{Map, Value};
+use crate::cli::salt_key::Actions;
+use halite_keys::Standing;
+use halite_keys::store::StoreError;
+use halite_value::{Map, Value};
 
 impl SaltKey<'_> {
     pub(super) fn change(&mut self, act: Act, pattern: &str, actions: &Actions) -> Result<Exit, Trouble> {

@@ -1,19 +1,19 @@
 //! Making keys: pairs for minions, and the signature with which a signing key vouches for the master's.
 
 use super::{Exit, SaltKey, Trouble};
-use crate::keys::identity::KeyError;
-use crate::keys::{Identity, PublicKey};
-use crate::roles::cli::salt_key::Making;
-use crate::wire::handshake::vouch;
+use crate::cli::salt_key::Making;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use halite_keys::identity::KeyError;
+use halite_keys::{Identity, PublicKey};
+use halite_wire::handshake::vouch;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Makes `DIR/NAME.pem` and `DIR/NAME.pub`. A pair that is there already stays.
 pub fn keys(making: &Making) -> Result<Exit, Trouble> {
     let name = making.gen_keys.as_deref().unwrap_or_default();
-    if !crate::keys::store::valid_id(name) {
+    if !halite_keys::store::valid_id(name) {
         return Err(Trouble::Other(format!("--gen-keys: {name:?} cannot name a file of a key"), Exit::Usage));
     }
     let folder = making.gen_keys_dir.clone().unwrap_or_else(|| PathBuf::from("."));

@@ -1,8 +1,8 @@
 //! Which keys a word of the command line means.
 
-use crate::exec::target::fnmatch::Pattern;
-use crate::keys::store::StoreError;
-use crate::keys::{KeyStore, Standing};
+use halite_keys::store::StoreError;
+use halite_keys::{KeyStore, Standing};
+use halite_lang::target::fnmatch::Pattern;
 
 /// Ids by standing, each standing with at least one.
 #[derive(Clone, Debug, Default, PartialEq)]

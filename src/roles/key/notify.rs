@@ -1,8 +1,8 @@
 //! Telling a running master what was done to its keys.
 
 use super::{Change, Notify};
-use crate::roles::client::{Client, ClientError};
-use crate::wire::message::{LocalAsk, Remains};
+use crate::client::{Client, ClientError};
+use halite_wire::message::{LocalAsk, Remains};
 use std::path::PathBuf;
 
 /// Changes told at once: a message has its limit, and ids may be long.

@@ -128,7 +128,7 @@ fn normal(text: &str) -> String {
 
 #[test]
 fn every_recorded_command_answers_as_salt_did() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/salt-key");
+    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/salt-key");
     let folder = Folder::new("transcripts");
     // The master of the recording called its own pair so.
     Identity::load_or_make(&folder.0, "vm").unwrap();
@@ -219,5 +219,5 @@ fn the_masters_key_is_signed_by_a_signing_key() {
     let written = fs::read_to_string(folder.0.join("master_pubkey_signature")).unwrap();
     use base64::Engine;
     let bytes = base64::engine::general_purpose::STANDARD.decode(written.trim()).unwrap();
-    assert_eq!(bytes, crate::wire::handshake::vouch(&signing, master.public()));
+    assert_eq!(bytes, halite_wire::handshake::vouch(&signing, master.public()));
 }

@@ -1,6 +1,6 @@
 //! The form of a line, as `log_fmt_console` and `log_fmt_logfile` write it: Python's `%(name)s`.
 
-use crate::wire::value::Map;
+use halite_value::Map;
 use jiff::ZonedDateTime;
 use jiff::fmt::strtime::BrokenDownTime;
 use log::{Level, Record};
@@ -207,13 +207,20 @@ fn number(text: &str) -> (Option<usize>, &str) {
     (text[..end].parse().ok(), &text[end..])
 }
 
-/// The name of a part in the log: `salt.minion.channel` for `halite::roles::minion::channel`.
+/// Crates whose name is a part of Salt, too: `salt.modules.cmd` is `halite_modules::cmd`.
+const NAMED: [&str; 4] = ["keys", "modules", "states", "wire"];
+/// Crates whose parts stand for themselves: `salt.minion` is `halite_roles::minion`.
+const UNNAMED: [&str; 5] = ["roles", "run", "node", "core", "lang"];
+
+/// The name of a part in the log: `salt.minion.channel` for `halite_roles::minion::channel`.
 fn name_of(target: &str) -> String {
-    let Some(rest) = target.strip_prefix("halite") else {
+    let (part, rest) = target.split_once("::").map_or((target, None), |(part, rest)| (part, Some(rest)));
+    let Some(part) = part.strip_prefix("halite").map(|part| part.trim_start_matches('_')) else {
         return target.replace("::", ".");
     };
-    let rest = rest.strip_prefix("::roles").or_else(|| rest.strip_prefix("::exec")).unwrap_or(rest);
-    format!("salt{}", rest.replace("::", "."))
+    let part = Some(part).filter(|part| NAMED.contains(part));
+    let parts = ["salt"].into_iter().chain(part).map(str::to_owned).chain(rest.map(|rest| rest.replace("::", ".")));
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// The parts that such a name may mean: those that it is the beginning of.
@@ -222,7 +229,10 @@ pub fn modules_of(name: &str) -> Vec<String> {
     match path.strip_prefix("salt") {
         Some("") => vec!["halite".to_owned()],
         Some(rest) if rest.starts_with("::") => {
-            ["halite::roles", "halite::exec", "halite"].iter().map(|part| format!("{part}{rest}")).collect()
+            let named = rest.strip_prefix("::").unwrap_or(rest);
+            let named = NAMED.iter().any(|part| named == *part || named.starts_with(&format!("{part}::")));
+            let named = named.then(|| format!("halite_{}", rest.trim_start_matches(':')));
+            named.into_iter().chain(UNNAMED.iter().map(|part| format!("halite_{part}{rest}"))).collect()
         }
         _ => vec![path],
     }
@@ -268,7 +278,7 @@ mod tests {
             "2026-01-02T03:04:05.006Z".parse::<jiff::Timestamp>().unwrap().to_zoned_datetime(jiff::tz::TimeZone::UTC);
         let format = Format::parse(format, "%Y-%m-%d %H:%M:%S").unwrap();
         let mut record = Record::builder();
-        record.level(Level::Warn).target("halite::roles::minion::channel");
+        record.level(Level::Warn).target("halite_roles::minion::channel");
         record.file(Some("src/roles/minion/channel.rs")).line(Some(7));
         format.line(&record.args(format_args!("{message}")).build(), &now)
     }
@@ -316,11 +326,17 @@ mod tests {
 
     #[test]
     fn names_are_salts_in_both_directions() {
-        assert_eq!(name_of("halite::exec::modules::cmd"), "salt.modules.cmd");
-        assert_eq!(name_of("halite::wire::nng"), "salt.wire.nng");
+        assert_eq!(name_of("halite_modules::cmd"), "salt.modules.cmd");
+        assert_eq!(name_of("halite_run::modules::state::apply"), "salt.modules.state.apply");
+        assert_eq!(name_of("halite_wire::nng"), "salt.wire.nng");
+        assert_eq!(name_of("halite_roles::minion"), "salt.minion");
+        assert_eq!((name_of("halite_modules").as_str(), name_of("halite").as_str()), ("salt.modules", "salt"));
         assert_eq!(name_of("polling"), "polling");
         assert_eq!(modules_of("salt"), ["halite"]);
-        assert!(modules_of("salt.minion").contains(&"halite::roles::minion".to_owned()));
+        assert!(modules_of("salt.minion").contains(&"halite_roles::minion".to_owned()));
+        assert!(modules_of("salt.modules.cmd").contains(&"halite_modules::cmd".to_owned()));
+        assert!(modules_of("salt.modules.state").contains(&"halite_run::modules::state".to_owned()));
+        assert!(!modules_of("salt.modulesque").contains(&"halite_modulesque".to_owned()));
         assert_eq!(modules_of("saltpeter.x"), ["saltpeter::x"]);
     }
 }

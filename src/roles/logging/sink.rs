@@ -1,7 +1,7 @@
 //! Where lines end up: the console, a file, a syslog.
 
-use crate::roles::config::Config;
-use crate::wire::value::Value;
+use crate::config::Config;
+use halite_value::Value;
 use jiff::ZonedDateTime;
 use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions};

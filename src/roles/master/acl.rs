@@ -1,10 +1,10 @@
 //! Who on the master's host may do what: root and the master's own user everything, others what `publisher_acl` allows.
 
 use super::local::functions_of;
-use crate::exec::regex::Regex;
-use crate::exec::target::fnmatch::Pattern;
-use crate::wire::message::Publish;
-use crate::wire::value::{Map, Value};
+use halite_lang::regex::Regex;
+use halite_lang::target::fnmatch::Pattern;
+use halite_value::{Map, Value};
+use halite_wire::message::Publish;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -182,7 +182,7 @@ pub(super) fn full_match(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::value::parse_json;
+    use halite_value::parse_json;
 
     fn acl(json: &str) -> Acl {
         let Value::Map(opts) = parse_json(json).unwrap() else {

@@ -2,9 +2,9 @@
 //! `autosign_grains_dir`, and the one-time permissions in `pki_dir/minions_autosign`.
 
 use super::trust::Listed;
-use crate::exec::regex::Regex;
-use crate::exec::target::fnmatch::Pattern;
-use crate::wire::value::{Map, Value};
+use halite_lang::regex::Regex;
+use halite_lang::target::fnmatch::Pattern;
+use halite_value::{Map, Value};
 use std::cell::RefCell;
 use std::fs::{self, Metadata};
 use std::io;
@@ -78,7 +78,7 @@ impl Autosign {
     fn grains_let_in(&self, grains: &Map) -> bool {
         let Some(folder) = &self.grains else { return false };
         grains.iter().any(|(grain, value)| {
-            let Some(name) = grain.as_str().filter(|name| crate::keys::store::valid_id(name)) else { return false };
+            let Some(name) = grain.as_str().filter(|name| halite_keys::store::valid_id(name)) else { return false };
             let value = value.to_text();
             self.access.lines(&folder.join(name)).is_some_and(|lines| lines.contains(&value))
         })
@@ -86,7 +86,7 @@ impl Autosign {
 
     fn permitted_once(&self, id: &str, now: SystemTime) -> bool {
         self.expire(now);
-        crate::keys::store::valid_id(id) && fs::remove_file(self.folder.join(id)).is_ok()
+        halite_keys::store::valid_id(id) && fs::remove_file(self.folder.join(id)).is_ok()
     }
 
     fn expire(&self, now: SystemTime) {

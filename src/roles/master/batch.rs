@@ -5,7 +5,7 @@
 //! fails, is lost or stays silent ends the batch: what has not been started never is.
 
 use super::jobs::Id;
-use crate::wire::message::{AtFailure, Batch};
+use halite_wire::message::{AtFailure, Batch};
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -141,7 +141,7 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::message::BatchSize;
+    use halite_wire::message::BatchSize;
 
     fn turns(size: u64, wait_s: u64, at_failure: AtFailure) -> (Turns, Instant) {
         let batch = Batch { size: BatchSize::Count(size), wait_s, at_failure, patience_s: 5 };

@@ -3,11 +3,11 @@
 //! Events go out on a publisher in `sock_dir`. Each has a number; a listener that is too slow loses its own events alone
 //! and counts them from the numbers.
 
-use crate::wire::cbor;
-use crate::wire::link::LinkError;
-use crate::wire::message::Numbered;
-use crate::wire::nng::Publisher;
-use crate::wire::value::Map;
+use halite_value::Map;
+use halite_wire::cbor;
+use halite_wire::link::LinkError;
+use halite_wire::message::Numbered;
+use halite_wire::nng::Publisher;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 

@@ -6,9 +6,9 @@
 //!
 //! It is long because what is written and what is read again stand together: each row has its two ends in one file.
 
-use crate::wire::link::Local;
-use crate::wire::message::{AtFailure, Batch, BatchSize, EndState, Job, Return};
-use crate::wire::value::{Map, Value, parse_json};
+use halite_value::{Map, Value, parse_json};
+use halite_wire::link::Local;
+use halite_wire::message::{AtFailure, Batch, BatchSize, EndState, Job, Return};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use smol::channel::{Receiver, Sender, bounded};
 use std::collections::HashSet;

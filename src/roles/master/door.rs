@@ -6,15 +6,15 @@
 use super::Master;
 use super::seats::{PROBE_PATIENCE, Poke, STAND_AGAIN};
 use super::stats;
-use crate::keys::Standing;
-use crate::wire::cbor;
-use crate::wire::frame::{FRAME_LIMIT, HANDSHAKE_LIMIT, Notice, VERSION, kind};
-use crate::wire::link::{Local, Peer, PipeId, Service};
-use crate::wire::message::{Answer, Ask, Event, News, Remains, Stand, Work};
-use crate::wire::patience::until;
-use crate::wire::session::SessionId;
-use crate::wire::value::{Map, Value};
 use async_io::Timer;
+use halite_keys::Standing;
+use halite_value::{Map, Value};
+use halite_wire::cbor;
+use halite_wire::frame::{FRAME_LIMIT, HANDSHAKE_LIMIT, Notice, VERSION, kind};
+use halite_wire::link::{Local, Peer, PipeId, Service};
+use halite_wire::message::{Answer, Ask, Event, News, Remains, Stand, Work};
+use halite_wire::patience::until;
+use halite_wire::session::SessionId;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

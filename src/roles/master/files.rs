@@ -6,14 +6,16 @@
 
 use super::Master;
 use super::settings::Settings;
-use crate::exec::fileserver::received::Received;
-use crate::exec::fileserver::{Chunk, Entries, FileHash, FileServer, Freshness, Listing, Version};
-use crate::wire::cbor::{self, ByteString, Bytes};
-use crate::wire::message::{Answer, FileAnswer, FileAsk};
-use crate::wire::patience::within;
-use crate::wire::session::{Replying, SessionId};
-use crate::wire::value::Value;
 use async_io::Timer;
+use halite_core::files::{Entries, FileHash, Listing};
+use halite_node::fileserver::received::Received;
+use halite_node::fileserver::{Chunk, FileServer, Freshness, Version};
+use halite_value::Value;
+use halite_wire::cbor;
+use halite_wire::cbor::{ByteString, Bytes};
+use halite_wire::message::{Answer, FileAnswer, FileAsk};
+use halite_wire::patience::within;
+use halite_wire::session::{Replying, SessionId};
 use smol::lock::Semaphore;
 use std::collections::HashMap;
 use std::io;
@@ -66,7 +68,7 @@ impl FileDesk {
         let most = opts.at("file_recv_max_size").and_then(Value::as_int).unwrap_or(100).max(0) as u64;
         let interval = opts.at("roots_update_interval").and_then(Value::as_float).unwrap_or(60.0).clamp(1.0, 1e6);
         let server = FileServer::new(opts, Freshness::Kept).map_err(|fault| fault.to_string())?;
-        let backends = crate::exec::fileserver::backends(opts);
+        let backends = halite_node::fileserver::backends(opts);
         let missing: Vec<&str> = backends.iter().map(String::as_str).filter(|name| !is_backend(name)).collect();
         for backend in &missing {
             log::warn!("fileserver_backend: this version has no '{backend}', it gives no files");

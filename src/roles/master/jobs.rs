@@ -12,7 +12,7 @@
 //! Every target ends in a state, so that whoever waits for a job is always told.
 
 use super::batch::{Stopped, Turns, Verdict};
-use crate::wire::message::{EndState, Job, Outcome, Return, Step, Steps};
+use halite_wire::message::{EndState, Job, Outcome, Return, Step, Steps};
 use smol::channel::{Receiver, Sender, bounded};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;

@@ -1,9 +1,9 @@
 //! The files of the master's own key pair, as in Salt 3008: `ID.pem` and `ID.pub`, the id without `_master`, and the
 //! links `master.pem` and `master.pub`, the names of earlier versions, which scripts and people know.
 
-use crate::keys::Identity;
-use crate::keys::identity::KeyError;
-use crate::keys::store::valid_id;
+use halite_keys::Identity;
+use halite_keys::identity::KeyError;
+use halite_keys::store::valid_id;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;

@@ -4,7 +4,7 @@
 //! and dropped when it is not finished in time.
 
 use super::jobs::Id;
-use crate::wire::seal::{Hash, hash};
+use halite_wire::seal::{Hash, hash};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 

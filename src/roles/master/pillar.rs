@@ -6,14 +6,16 @@
 use super::Master;
 use super::database::Environments;
 use super::jobs::Id;
-use crate::exec::Fault;
-use crate::exec::host::Machine;
-use crate::exec::pillar::{self, Asked, Compiled, ERRORS, Lasts, Seen, Sources};
-use crate::wire::cbor;
-use crate::wire::message::{Answer, Lasting, Part, PillarAsk};
-use crate::wire::seal::{Hash, hash};
-use crate::wire::session::SessionId;
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_core::host::Machine;
+use halite_core::pillar_request::Asked;
+use halite_node::pillar;
+use halite_node::pillar::{Compiled, ERRORS, Lasts, Seen, Sources};
+use halite_value::{Map, Value};
+use halite_wire::cbor;
+use halite_wire::message::{Answer, Lasting, Part, PillarAsk};
+use halite_wire::seal::{Hash, hash};
+use halite_wire::session::SessionId;
 use smol::lock::{Mutex, Semaphore};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -219,7 +221,7 @@ fn compiled(opts: &Map, id: &str, ask: &PillarAsk) -> (Arc<Encoded>, Lasts) {
     let asked = Asked { saltenv, pillarenv, over, ext, told };
     let compile = || {
         pillar::compile_for(
-            &pillar::Node { host: &Machine, functions: &crate::exec::modules::FUNCTIONS },
+            &pillar::Node { host: &Machine, functions: &halite_run::modules::FUNCTIONS },
             opts,
             id,
             &ask.grains,

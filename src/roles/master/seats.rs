@@ -5,11 +5,11 @@
 //! closes, its minion is away at once; the session stays and may move to another connection with its next good frame.
 
 use super::jobs::Id;
-use crate::keys::PublicKey;
-use crate::wire::cbor::Bytes;
-use crate::wire::handshake::Purpose;
-use crate::wire::link::PipeId;
-use crate::wire::session::{Session, SessionId};
+use halite_keys::PublicKey;
+use halite_wire::cbor::Bytes;
+use halite_wire::handshake::Purpose;
+use halite_wire::link::PipeId;
+use halite_wire::session::{Session, SessionId};
 use smol::channel::{Receiver, Sender, bounded};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -393,7 +393,7 @@ pub struct NewSeat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::seal::{Key, Shared};
+    use halite_wire::seal::{Key, Shared};
 
     fn session() -> (Session, Session) {
         let (up, down) = (Key::random(), Key::random());

@@ -2,8 +2,8 @@
 
 use super::acl::Acl;
 use super::trust::Rules;
-use crate::wire::nng::Keepalive;
-use crate::wire::value::Map;
+use halite_value::Map;
+use halite_wire::nng::Keepalive;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;

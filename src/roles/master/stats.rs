@@ -1,8 +1,8 @@
 //! How many requests took how long, told by an event now and then (`master_stats`).
 
 use super::settings::Settings;
-use crate::wire::message::{Ask, FileAsk, PeerAsk};
-use crate::wire::value::{Map, Value};
+use halite_value::{Map, Value};
+use halite_wire::message::{Ask, FileAsk, PeerAsk};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

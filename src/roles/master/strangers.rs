@@ -1,7 +1,7 @@
 //! Connections without a session: few, and not for long. Whoever can reach 4506 can make them.
 
-use crate::wire::handshake::AwaitingM3;
-use crate::wire::link::{Peer, PipeId};
+use halite_wire::handshake::AwaitingM3;
+use halite_wire::link::{Peer, PipeId};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -154,8 +154,8 @@ impl Strangers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::Identity;
-    use crate::wire::handshake;
+    use halite_keys::Identity;
+    use halite_wire::handshake;
 
     fn peer(pipe: u64, address: &str) -> Peer {
         Peer { pipe: PipeId(pipe), address: address.parse().ok(), uid: None }

@@ -2,10 +2,10 @@
 
 use super::Master;
 use super::jobs::Id;
-use crate::keys::PublicKey;
-use crate::keys::store::{Known, Pended, Standing, StoreError};
-use crate::wire::message::Remains;
-use crate::wire::value::{Map, Value};
+use halite_keys::PublicKey;
+use halite_keys::store::{Known, Pended, Standing, StoreError};
+use halite_value::{Map, Value};
+use halite_wire::message::Remains;
 use smol::channel::{Receiver, Sender, bounded};
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,13 +1,13 @@
 //! The signing key's word for the master's key: made with the signing key where that is on this host, or read from a file
 //! where it was made elsewhere (`master_use_pubkey_signature`), so that the signing key need not be here at all.
 
-use crate::keys::identity::KeyError;
-use crate::keys::identity::SIGNATURE_BYTES;
-use crate::keys::{Identity, PublicKey};
-use crate::wire::handshake::{vouch, vouches};
-use crate::wire::value::{Map, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use halite_keys::identity::KeyError;
+use halite_keys::identity::SIGNATURE_BYTES;
+use halite_keys::{Identity, PublicKey};
+use halite_value::{Map, Value};
+use halite_wire::handshake::{vouch, vouches};
 use std::fs;
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn text(error: impl std::fmt::Display) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::host::fake::Folder;
+    use halite_core::host::fake::Folder;
 
     fn opts(names: &[&str]) -> Map {
         names.iter().map(|name| (*name, true)).collect()

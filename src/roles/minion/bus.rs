@@ -2,8 +2,8 @@
 //!
 //! A listener asks again and again for what has happened since. Events are kept as long as somebody asks.
 
-use crate::wire::message::Event;
-use crate::wire::value::Map;
+use halite_value::Map;
+use halite_wire::message::Event;
 use smol::Timer;
 use smol::channel::{Sender, bounded};
 use smol::future::FutureExt;

@@ -5,18 +5,21 @@
 //! change is one log line.
 
 use super::settings::{Place, Settings};
-use crate::keys::identity::KeyError;
-use crate::keys::{Identity, PublicKey};
-use crate::wire::cbor::{self, Bytes};
-use crate::wire::frame::Notice;
-use crate::wire::handshake::{self, Claim, HandshakeError, Reason, Trust, Verdict, Welcome};
-use crate::wire::link::{Link, LinkError, Transport};
-use crate::wire::message::{Answer, Ask};
-use crate::wire::patience::within;
-use crate::wire::seal::{self, random};
-use crate::wire::session::Session;
-use crate::wire::value::{Map, Value};
 use async_io::Timer;
+use halite_keys::identity::KeyError;
+use halite_keys::{Identity, PublicKey};
+use halite_value::{Map, Value};
+use halite_wire::cbor;
+use halite_wire::cbor::Bytes;
+use halite_wire::frame::Notice;
+use halite_wire::handshake;
+use halite_wire::handshake::{Claim, HandshakeError, Reason, Trust, Verdict, Welcome};
+use halite_wire::link::{Link, LinkError, Transport};
+use halite_wire::message::{Answer, Ask};
+use halite_wire::patience::within;
+use halite_wire::seal;
+use halite_wire::seal::random;
+use halite_wire::session::Session;
 use smol::channel::{Receiver, Sender, bounded, unbounded};
 use smol::future::FutureExt;
 use smol::lock::Semaphore;
@@ -513,7 +516,7 @@ fn trust_of(settings: &Settings) -> Result<Trust, KeyError> {
 mod tests {
     use super::super::start::prepare;
     use super::*;
-    use crate::roles::config::{Config, Role};
+    use crate::config::{Config, Role};
     use std::fs;
     use std::path::Path;
 

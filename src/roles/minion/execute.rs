@@ -1,13 +1,14 @@
 //! Runs a job's functions and makes its return. The same for the daemon's threads, a worker and `salt-call`.
 
 use super::sudo;
-use crate::exec::context::Master;
-use crate::exec::host::Host;
-use crate::exec::modules::{self, Place};
-use crate::exec::{Call, Ctx, Fault, Reply, Returned};
-use crate::wire::message::{Job, Return};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::context::Master;
+use halite_core::host::Host;
+use halite_core::module::Place;
+use halite_core::{Call, Ctx, Fault, Reply, Returned};
+use halite_run::modules;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
+use halite_wire::message::{Job, Return};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
@@ -136,8 +137,8 @@ fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
 
     fn answer(opts: &Map) -> Value {
         let host = Fake::new();

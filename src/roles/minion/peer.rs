@@ -4,11 +4,12 @@
 use super::channel::Channel;
 use super::local::files::Asked;
 use super::local::{MinionAnswer, MinionAsk};
-use crate::exec::context::{PeerJob, PeerReturn, PeerReturns};
-use crate::exec::{Fault, random};
-use crate::wire::message::{Answer, Ask, PeerAnswer, PeerAsk, Step};
-use crate::wire::patience::within;
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_core::context::{PeerJob, PeerReturn, PeerReturns};
+use halite_lang::random;
+use halite_value::{Map, Value};
+use halite_wire::message::{Answer, Ask, PeerAnswer, PeerAsk, Step};
+use halite_wire::patience::within;
 use std::time::{Duration, Instant};
 
 /// Asks the master, on the channel of this minion.

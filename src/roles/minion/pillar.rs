@@ -6,14 +6,17 @@ use super::channel::Channel;
 use super::local::files::Asked as AskedLocally;
 use super::local::{MinionAnswer, MinionAsk};
 use super::worker::Background;
-use crate::exec::Fault;
-use crate::exec::host::Machine;
-use crate::exec::pillar::{self, Asked, ERRORS, cached};
-use crate::wire::cbor::{self, Bytes};
-use crate::wire::message::{Answer, Ask, Lasting, Part, PillarAsk};
-use crate::wire::patience::within;
-use crate::wire::seal::{Hash, hash};
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_core::host::Machine;
+use halite_core::pillar_request::Asked;
+use halite_node::pillar;
+use halite_node::pillar::{ERRORS, cached};
+use halite_value::{Map, Value};
+use halite_wire::cbor;
+use halite_wire::cbor::Bytes;
+use halite_wire::message::{Answer, Ask, Lasting, Part, PillarAsk};
+use halite_wire::patience::within;
+use halite_wire::seal::{Hash, hash};
 use smol::channel::{Receiver, Sender, bounded};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -72,7 +75,7 @@ fn own(background: &Background, asked: &Asked) -> Result<Map, String> {
     let (opts, grains) = (&background.opts, &background.grains);
     let id = opts.str_at("id").unwrap_or_default();
     let compiled = pillar::compile_for(
-        &pillar::Node { host: &Machine, functions: &crate::exec::modules::FUNCTIONS },
+        &pillar::Node { host: &Machine, functions: &halite_run::modules::FUNCTIONS },
         opts,
         id,
         grains,

@@ -1,7 +1,7 @@
 //! What a minion needs to know to start, taken from its configuration.
 
-use crate::wire::handshake::Purpose;
-use crate::wire::value::Map;
+use halite_value::Map;
+use halite_wire::handshake::Purpose;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,9 +3,9 @@
 //! Their results are in memory until the master acknowledges them. A daemon that is killed meanwhile takes nothing with it
 //! but an answer. One that the master does not acknowledge at once is put on the disk, as that of any other job.
 
-use crate::exec::jid::Jid;
-use crate::wire::cbor;
-use crate::wire::message::{Job, Return};
+use halite_core::jid::Jid;
+use halite_wire::cbor;
+use halite_wire::message::{Job, Return};
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 

@@ -4,10 +4,10 @@
 //! the job's own file, or as a file of its own where there is none. It is removed when the master has it on disk. No fsync: a kill loses nothing, and after a crash of the host nothing is offered again. The
 //! spool is bounded in number, size and age, and says so when it drops something.
 
-use crate::exec::jid::Jid;
-use crate::exec::jobs::Jobs;
-use crate::wire::cbor;
-use crate::wire::message::Return;
+use halite_core::jid::Jid;
+use halite_core::jobs::Jobs;
+use halite_wire::cbor;
+use halite_wire::message::Return;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

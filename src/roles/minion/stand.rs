@@ -7,12 +7,13 @@
 use super::Minion;
 use super::channel::boot_time;
 use super::work::Came;
-use crate::exec::target::{self, Target};
-use crate::wire::cbor::Bytes;
-use crate::wire::message::{Answer, Ask, Job, Stand, Work};
-use crate::wire::patience::within;
-use crate::wire::publication;
 use async_io::Timer;
+use halite_lang::target;
+use halite_lang::target::Target;
+use halite_wire::cbor::Bytes;
+use halite_wire::message::{Answer, Ask, Job, Stand, Work};
+use halite_wire::patience::within;
+use halite_wire::publication;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -163,7 +164,7 @@ impl Minion {
     }
 
     /// Opens a publication that the master made, that is fresh and that means this minion.
-    fn read_publication(&self, frame: &[u8], master: crate::keys::PublicKey) -> Option<Job> {
+    fn read_publication(&self, frame: &[u8], master: halite_keys::PublicKey) -> Option<Job> {
         let signed = publication::verify(frame, master)?;
         let key = self.freshness.borrow_mut().admit(signed.epoch, signed.seq, boot_time())?;
         let job: Job = signed.open(&key)?;

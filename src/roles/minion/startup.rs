@@ -3,10 +3,10 @@
 
 use super::Minion;
 use super::work::Came;
-use crate::exec::jid::Jid;
-use crate::wire::message::Job;
-use crate::wire::value::{Map, Value};
 use async_io::Timer;
+use halite_core::jid::Jid;
+use halite_value::{Map, Value};
+use halite_wire::message::Job;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn startup_states(opts: &Map) -> Option<(&'static str, Vec<Value>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::renderers::yaml;
+    use halite_lang::yaml;
 
     fn opts(text: &str) -> Map {
         yaml::load(text).unwrap().as_map().unwrap().clone()

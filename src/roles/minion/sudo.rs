@@ -2,11 +2,11 @@
 //! that sudo(8) lets it be.
 
 use super::execute::World;
-use crate::exec::fault::Fault;
-use crate::exec::host::{Command, Host};
-use crate::exec::{Reply, Returned};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value, parse_json};
+use halite_core::host::{Command, Host};
+use halite_core::{Reply, Returned};
+use halite_value::fault::Fault;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value, parse_json};
 use std::path::Path;
 
 /// The account that jobs are done as; nothing: the minion's own.
@@ -78,12 +78,12 @@ fn word(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::NoMaster;
-    use crate::exec::host::Finished;
-    use crate::exec::host::fake::Fake;
-    use crate::roles::cli::arguments::arguments;
-    use crate::roles::minion::execute::execute;
-    use crate::wire::message::{Job, Return};
+    use crate::cli::arguments::arguments;
+    use crate::minion::execute::execute;
+    use halite_core::NoMaster;
+    use halite_core::host::Finished;
+    use halite_core::host::fake::Fake;
+    use halite_wire::message::{Job, Return};
     use std::sync::atomic::AtomicBool;
 
     const CALL: [&str; 18] = [

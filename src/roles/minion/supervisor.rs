@@ -6,14 +6,14 @@
 mod trial;
 
 use super::channel::spread;
-use crate::exec::host::Machine;
-use crate::exec::update::Update;
-use crate::roles::cli::Exit;
-use crate::roles::daemon::launch::{Heard, Stage};
-use crate::roles::daemon::pages::let_go_of_code;
-use crate::roles::daemon::signals::{Ear, Told};
-use crate::roles::daemon::{End, Failure, Life, RESTART, Start};
+use crate::cli::Exit;
+use crate::daemon::launch::{Heard, Stage};
+use crate::daemon::pages::let_go_of_code;
+use crate::daemon::signals::{Ear, Told};
+use crate::daemon::{End, Failure, Life, RESTART, Start};
 use async_io::{Async, Timer};
+use halite_core::host::Machine;
+use halite_core::update::Update;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use smol::future::FutureExt;
 use std::os::fd::OwnedFd;

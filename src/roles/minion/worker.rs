@@ -6,17 +6,17 @@
 
 use super::execute::{World, execute};
 use super::spool::Spool;
-use crate::exec::context::Master;
-use crate::exec::host::Machine;
-use crate::exec::jid::Jid;
-use crate::exec::jobs::Lock;
-use crate::exec::{Fault, NoMaster};
-use crate::roles::logging;
-use crate::roles::minion::local::MinionSocket;
-use crate::wire::cbor;
-use crate::wire::message::{Job, Return};
-use crate::wire::value::{Map, Value};
+use crate::logging;
+use crate::minion::local::MinionSocket;
 use async_io::Async;
+use halite_core::context::Master;
+use halite_core::host::Machine;
+use halite_core::jid::Jid;
+use halite_core::jobs::Lock;
+use halite_core::{Fault, NoMaster};
+use halite_value::{Map, Value};
+use halite_wire::cbor;
+use halite_wire::message::{Job, Return};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, pidfd_open, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -75,7 +75,7 @@ pub fn start(background: &Background, job: &Job, lock: &Lock) -> std::io::Result
     let mut command = Command::new("/proc/self/exe");
     command.arg0(NAME).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
     // What a job starts must not speak to the service manager in the daemon's name.
-    command.env_remove(crate::roles::daemon::notify::VARIABLE);
+    command.env_remove(crate::daemon::notify::VARIABLE);
     lock.inherit(&mut command);
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {

@@ -1,12 +1,12 @@
 //! `archive.list` and `archive.is_encrypted`.
 
 use super::cached;
-use crate::exec::fileserver::client::Wanted;
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_node::fileserver::client::Wanted;
+use halite_value::record;
+use halite_value::{Map, Value};
 
 /// What an archive holds.
 #[derive(Default)]

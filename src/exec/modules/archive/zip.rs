@@ -1,12 +1,12 @@
 //! `archive.zip`, `archive.unzip` and the like, with the host's zip and unzip.
 
 use super::{list, rendered, sources, told, trimmed};
-use crate::exec::modules::Run;
-use crate::exec::modules::cmd::words::split;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::words::split;
+use halite_value::Value;
+use halite_value::record;
 
 record! {
     /// Makes a zip archive. Returns what zip said.

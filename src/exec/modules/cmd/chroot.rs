@@ -1,12 +1,12 @@
 //! `cmd.run_chroot`: a command inside another root.
 
 use super::options::{Errors, Options};
-use crate::exec::host::Command;
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, Returned};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Record};
-use crate::wire::value::Value;
+use halite_core::host::Command;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, Returned};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Record};
 use std::path::{Path, PathBuf};
 
 record! {

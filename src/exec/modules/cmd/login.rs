@@ -1,6 +1,6 @@
 //! The environment that a user has after a login.
 
-use crate::exec::host::{Command, Host, User};
+use halite_core::host::{Command, Host, User};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ fn parse(text: &str) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::host::Finished;
-    use crate::exec::host::fake::Fake;
+    use halite_core::host::Finished;
+    use halite_core::host::fake::Fake;
 
     fn bob() -> User {
         User { name: "bob".to_owned(), home: "/home/bob".into(), shell: "/bin/sh".into(), ..User::default() }

@@ -1,14 +1,15 @@
 //! The options that all `cmd` functions share, and the command that they make.
 
 use super::login;
-use super::words;
-use crate::exec::fileserver::client::saltenv;
-use crate::exec::host::{Choice, Command, Finished, User};
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, templates};
-use crate::record;
-use crate::wire::record::{Info, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Choice, Command, Finished, User};
+use halite_core::{Ctx, Fault};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_lang::words;
+use halite_node::fileserver::client::saltenv;
+use halite_node::templates;
+use halite_value::record;
+use halite_value::record::{Info, Keywords};
+use halite_value::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
@@ -83,7 +84,7 @@ record! {
 }
 
 /// The arguments of every function that takes these options.
-pub const FIELDS: &Info = <Options as crate::wire::record::Record>::INFO;
+pub const FIELDS: &Info = <Options as halite_value::record::Record>::INFO;
 
 /// Where the standard error of a command goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

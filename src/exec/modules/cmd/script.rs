@@ -1,14 +1,15 @@
 //! `cmd.script`, `cmd.exec_code` and their kin: a program that first has to become a file.
 
 use super::options::{Errors, Options, Output};
-use crate::exec::fileserver::client::{FileClient, Wanted, saltenv};
-use crate::exec::host::Attributes;
-use crate::exec::modules::Run;
-use crate::exec::random;
-use crate::exec::{Ctx, Fault, Reply, Returned, templates};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Record};
-use crate::wire::value::{Map, Value};
+use halite_core::host::Attributes;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, Returned};
+use halite_lang::random;
+use halite_node::fileserver::client::{FileClient, Wanted, saltenv};
+use halite_node::templates;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Record};
+use halite_value::{Map, Value};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -127,7 +128,7 @@ fn script(ctx: &Ctx, source: &str, args: &Value, mut keywords: Map) -> Result<Op
         None => text,
     };
     let args = match args {
-        Value::Str(line) => super::words::split(line)
+        Value::Str(line) => halite_lang::words::split(line)
             .map_err(|reason| Fault::invocation(format!("the arguments cannot be split into words: {reason}")))?,
         other => words_of(other),
     };

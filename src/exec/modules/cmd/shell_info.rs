@@ -1,11 +1,11 @@
 //! `cmd.shell_info`: whether a shell is there, and its version.
 
-use super::super::Run;
-use crate::exec::program::Program;
-use crate::exec::regex::{Flags, Regex};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::regex::{Flags, Regex};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::time::Duration;
 
 record! {
@@ -50,7 +50,7 @@ impl Run for ShellInfo {
             return told(error, false.into());
         };
         let stdout = program.query(ctx)?.stdout;
-        let wrong = |error: crate::exec::regex::RegexError| Fault::Internal(error.to_string());
+        let wrong = |error: halite_lang::regex::RegexError| Fault::Internal(error.to_string());
         let flags = Flags::default().with("IGNORECASE").unwrap_or_default();
         let found = Regex::with_flags(pattern, flags).map_err(wrong)?;
         let found = found.search(&stdout).map_err(wrong)?.and_then(|found| found.group(1).map(str::to_owned));
@@ -78,11 +78,11 @@ impl Run for ShellInfo {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
 
     #[test]
     fn versions_are_found_in_what_shells_print() {

@@ -1,13 +1,13 @@
 //! `cmd.*` on the real machine, where the shell decides what is right, and on a fake one for who runs what.
 
 use super::*;
-use crate::exec::context::{Call, NoMaster};
-use crate::exec::host::fake::Fake;
-use crate::exec::host::{Choice, Finished, Machine, User};
-use crate::exec::modules::tests::World;
-use crate::exec::modules::{call, call_published};
-use crate::wire::record::Arguments;
-use crate::wire::value::Map;
+use crate::testing::World;
+use halite_core::context::{Call, NoMaster};
+use halite_core::host::fake::Fake;
+use halite_core::host::{Choice, Finished, Machine, User};
+use halite_core::module::{call, call_published};
+use halite_value::Map;
+use halite_value::record::Arguments;
 
 fn published(fun: &str, arguments: Arguments) -> Reply {
     let mut world = World::new();
@@ -136,7 +136,7 @@ fn another_user_brings_its_home_and_environment() {
 
 #[test]
 fn scripts_and_code_run_from_a_private_file_that_does_not_stay() {
-    let folder = crate::exec::host::fake::Folder::new();
+    let folder = halite_core::host::fake::Folder::new();
     let path = folder.path().join("s.sh");
     std::fs::write(&path, "#!/bin/sh\necho script $1 $#\nexit 2\n").unwrap();
     let arguments = Arguments::positional([path.to_str().unwrap(), "'a b' c"]);
@@ -155,7 +155,7 @@ fn scripts_and_code_run_from_a_private_file_that_does_not_stay() {
 
 #[test]
 fn scripts_come_from_the_file_server_and_lines_and_scripts_are_rendered() {
-    let folder = crate::exec::host::fake::Folder::new();
+    let folder = halite_core::host::fake::Folder::new();
     std::fs::write(folder.path().join("s.sh"), "#!/bin/sh\necho {{ grains.os }} $1\n").unwrap();
     let here = Value::from(folder.path().display().to_string());
     let roots = Map::from_iter([("base", Value::List(vec![here.clone()]))]);

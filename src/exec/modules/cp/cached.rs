@@ -1,14 +1,14 @@
 //! `cp.cache_*`: files into the minion's cache, and what is in it.
 
 use super::{Run, environment};
-use crate::exec::fileserver::Listing;
-use crate::exec::fileserver::address::{is_escaped, parse, redacted, scheme, split_saltenv};
-use crate::exec::fileserver::cache::files_below;
-use crate::exec::fileserver::client::{FileClient, Wanted, address_of, path_of};
-use crate::exec::patterns::passes;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::files::Listing;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::patterns::passes;
+use halite_node::fileserver::address::{is_escaped, parse, redacted, scheme, split_saltenv};
+use halite_node::fileserver::cache::files_below;
+use halite_node::fileserver::client::{FileClient, Wanted, address_of, path_of};
+use halite_value::Value;
+use halite_value::record;
 use std::path::{Path, PathBuf};
 
 record! {
@@ -112,7 +112,7 @@ record! {
 impl Run for CacheMaster {
     fn run(self, ctx: &Ctx) -> Reply {
         let saltenv = environment(ctx, &self.saltenv);
-        let names = crate::exec::fileserver::files(ctx)?.list(Listing::Files, &saltenv, "")?;
+        let names = halite_node::fileserver::files(ctx)?.list(Listing::Files, &saltenv, "")?;
         keep_all(ctx, names.iter().map(|(name, _)| address_of(name)), &saltenv).map(Into::into)
     }
 }

@@ -1,15 +1,16 @@
 //! `cp.get_*`: files and folders to where the caller wants them.
 
 use super::{Run, environment, rendered};
-use crate::exec::fileserver::Listing;
-use crate::exec::fileserver::address::{redacted, scheme};
-use crate::exec::fileserver::client::{FileClient, Folders, Wanted, address_of, path_of};
-use crate::exec::host::Attributes;
-use crate::exec::paths::make_folders;
-use crate::exec::{Ctx, Fault, Reply, templates};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::Value;
+use halite_core::files::Listing;
+use halite_core::host::Attributes;
+use halite_core::paths::make_folders;
+use halite_core::{Ctx, Fault, Reply};
+use halite_node::fileserver::address::{redacted, scheme};
+use halite_node::fileserver::client::{FileClient, Folders, Wanted, address_of, path_of};
+use halite_node::templates;
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Keywords;
 use std::path::Path;
 
 record! {
@@ -44,7 +45,7 @@ impl Run for GetFile {
         let saltenv = environment(ctx, &self.saltenv);
         let [path, dest] = rendered(ctx, [self.path, self.dest], &saltenv, &self.template, &self.kwargs.0)?;
         let client = FileClient::new(ctx);
-        let (path, own) = crate::exec::fileserver::address::split_saltenv(&path);
+        let (path, own) = halite_node::fileserver::address::split_saltenv(&path);
         let saltenv = own.unwrap_or(saltenv);
         if client.files()?.find(&path_of(&path)?, &saltenv)?.is_none() {
             return Ok("".into());

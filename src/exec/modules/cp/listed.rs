@@ -1,12 +1,13 @@
 //! `cp.list_master*`, `cp.envs`, `cp.hash_file`, `cp.stat_file`: what the master has.
 
 use super::{Run, environment};
-use crate::exec::digest::HashType;
-use crate::exec::fileserver::address::{parse, split_saltenv};
-use crate::exec::fileserver::{Listing, shown, stat_numbers};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::files::{Listing, shown};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::digest::HashType;
+use halite_node::fileserver::address::{parse, split_saltenv};
+use halite_node::fileserver::stat_numbers;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {
@@ -18,7 +19,7 @@ record! {
 
 impl Run for Envs {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok(crate::exec::fileserver::files(ctx)?.environments()?.into())
+        Ok(halite_node::fileserver::files(ctx)?.environments()?.into())
     }
 }
 
@@ -78,7 +79,7 @@ impl Run for ListMasterSymlinks {
 }
 
 fn list(ctx: &Ctx, listing: Listing, saltenv: &Value, prefix: &str) -> Reply {
-    let entries = crate::exec::fileserver::files(ctx)?.list(listing, &environment(ctx, saltenv), prefix)?;
+    let entries = halite_node::fileserver::files(ctx)?.list(listing, &environment(ctx, saltenv), prefix)?;
     Ok(shown(listing, entries).into())
 }
 
@@ -94,7 +95,7 @@ record! {
 
 impl Run for ListStates {
     fn run(self, ctx: &Ctx) -> Reply {
-        let files = crate::exec::fileserver::files(ctx)?.list(Listing::Files, &environment(ctx, &self.saltenv), "")?;
+        let files = halite_node::fileserver::files(ctx)?.list(Listing::Files, &environment(ctx, &self.saltenv), "")?;
         let state = |name: &str| {
             let name = name.strip_suffix(".sls")?;
             Some(name.strip_suffix("/init").unwrap_or(name).replace('/', "."))
@@ -147,7 +148,7 @@ fn hash(ctx: &Ctx, address: &str, saltenv: &Value) -> Reply {
     let (address, own) = split_saltenv(address);
     if address.starts_with("salt://") {
         let found =
-            crate::exec::fileserver::files(ctx)?.hash(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?;
+            halite_node::fileserver::files(ctx)?.hash(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?;
         return Ok(found.map_or(Value::from(""), |hash| hash.shown().into()).into());
     }
     if !Path::new(&address).is_file() {
@@ -182,7 +183,7 @@ impl Run for StatFile {
         let (address, own) = split_saltenv(&self.path);
         let stat = match address.starts_with("salt://") {
             true => {
-                crate::exec::fileserver::files(ctx)?.find(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?
+                halite_node::fileserver::files(ctx)?.find(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?
             }
             false => std::fs::metadata(&address).ok().filter(|data| data.is_file()).map(|data| stat_numbers(&data)),
         };

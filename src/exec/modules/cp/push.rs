@@ -1,9 +1,9 @@
 //! `cp.push*`: files of the minion to the master.
 
 use super::Run;
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_value::record;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 

@@ -1,14 +1,14 @@
 //! `cp.recv*`: what `salt-cp` sends.
 
 use super::Run;
-use crate::exec::host::{Attributes, FileKind};
-use crate::exec::paths::make_folders;
-use crate::exec::{Ctx, Fault, Reply, Returned};
-use crate::record;
-use crate::wire::value::{Map, Value};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::MultiGzDecoder;
+use halite_core::host::{Attributes, FileKind};
+use halite_core::paths::make_folders;
+use halite_core::{Ctx, Fault, Reply, Returned};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 

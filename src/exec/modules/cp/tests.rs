@@ -1,13 +1,13 @@
 //! What `cp.*` answers for files of the minion's own `file_roots`, and for pages of a web server that is not there.
 
-use crate::exec::context::NoMaster;
-use crate::exec::host::fake::{Fake, Folder};
-use crate::exec::host::{Host, Machine, ReadOnly};
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::exec::{Fault, Reply};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value, parse_json};
+use crate::testing::World;
+use halite_core::context::NoMaster;
+use halite_core::host::fake::{Fake, Folder};
+use halite_core::host::{Host, Machine, ReadOnly};
+use halite_core::module::call;
+use halite_core::{Fault, Reply};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value, parse_json};
 use std::fs;
 use std::path::PathBuf;
 
@@ -168,7 +168,7 @@ fn a_page_is_kept_or_shown_and_its_password_is_in_no_name() {
     }
     let sum = "source_hash=sha256=0b1ef5bcd6ea09ab46f9d84d6e8c6f0a0a2f51e5b1c0cdf0a9b3c6e8a1e3f7d2";
     assert!(call(&["https://h:1/p?q", sum]).is_ok(), "another hash: it is fetched again");
-    let digest = crate::exec::digest::HashType::Sha256.of(&b"page"[..]).unwrap();
+    let digest = halite_lang::digest::HashType::Sha256.of(&b"page"[..]).unwrap();
     let known = Minion::on(Fake::new());
     let place = known.path("cache/extrn_files/base/h/p");
     fs::create_dir_all(known.path("cache/extrn_files/base/h")).unwrap();

@@ -1,6 +1,6 @@
 //! A table of cron, from its text and back.
 
-use crate::wire::value::{Map, Value};
+use halite_value::{Map, Value};
 
 /// What stands above the lines that are ours; Salt's, so that its tables are read.
 const MARK: &str = "# Lines below here are managed by Salt, do not edit";

@@ -1,12 +1,12 @@
 //! What makes, changes and wipes file systems and devices.
 
-use super::super::Run;
 use super::ask;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 /// A device must not be taken for an option.
 pub(super) fn checked(device: &str) -> Result<(), Fault> {

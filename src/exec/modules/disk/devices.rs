@@ -1,10 +1,10 @@
 //! What block devices say of themselves.
 
 use super::{ask, lines};
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows what is known of block devices: label, UUID, type.

@@ -1,10 +1,10 @@
 //! `disk.hdparms` and `disk.hpa`: what disks say of themselves to hdparm(8).
 
-use super::super::Run;
 use super::change::{checked, hdparm, hide, single};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows what hdparm(8) tells of disks.

@@ -1,10 +1,10 @@
 //! How busy disks are.
 
 use super::{ask, lines};
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows how busy disks are, averaged over some samples; it takes as long as these do. Without disks also how busy the

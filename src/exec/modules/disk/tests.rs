@@ -1,12 +1,12 @@
 //! Each command answers what it printed on a Debian 12, or in the manual of its package.
 
-use crate::exec::host::Finished;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::exec::{Fault, NoMaster};
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use crate::testing::World;
+use halite_core::host::Finished;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_core::{Fault, NoMaster};
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 fn run(host: Fake, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
     let programs = ["df", "blkid", "blockdev", "lsblk", "smartctl", "iostat"];

@@ -1,12 +1,12 @@
 //! What lsattr(1) and SELinux know of a file.
 
-use super::super::Run;
 use super::owner::{Checked, is_test};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 
 /// The letters of chattr(1).
@@ -197,7 +197,7 @@ impl Run for SetSelinuxContext {
 
 /// What SELinux should know of a file; nothing: as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::exec) struct SelinuxContext {
+pub struct SelinuxContext {
     pub user: Option<String>,
     pub role: Option<String>,
     pub kind: Option<String>,
@@ -297,7 +297,7 @@ impl SelinuxContext {
 
 /// A part of a context that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::exec) struct Differing {
+pub struct Differing {
     /// `user`, `role`, `type` or `range`.
     pub part: &'static str,
     pub now: String,

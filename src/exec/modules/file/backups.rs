@@ -1,11 +1,11 @@
 //! The copies that `backup: minion` keeps of files, below `cachedir/file_backup`.
 
-use super::super::Run;
 use super::{in_python_words, refused};
-use crate::exec::host::{Attributes, FileKind, Host};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Attributes, FileKind, Host};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::{Map, Value};
 use jiff::civil::DateTime;
 use std::path::{Path, PathBuf};
 
@@ -169,7 +169,7 @@ impl Run for DeleteBackup {
     }
 }
 
-fn told(result: bool, comment: String) -> crate::exec::Returned {
+fn told(result: bool, comment: String) -> halite_core::Returned {
     Map::from_iter([("result", Value::from(result)), ("comment", comment.into())]).into()
 }
 

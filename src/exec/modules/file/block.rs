@@ -1,12 +1,12 @@
 //! `file.blockreplace`: what stands between two marks in a file.
 
-use super::super::Run;
 use super::{back_up, rewrite, text_of};
-use crate::exec::diff::unified;
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::diff::unified;
+use halite_lang::regex::Regex;
+use halite_value::Value;
+use halite_value::record;
 
 record! {
     /// Replaces what stands between two marks in a file. Returns the difference.
@@ -119,7 +119,7 @@ impl Blockreplace {
             (None, Some(pattern)) => (pattern, 1),
             (None, None) => return Err(missing()),
         };
-        let wrong = |error: crate::exec::regex::RegexError| Fault::invocation(error.to_string());
+        let wrong = |error: halite_lang::regex::RegexError| Fault::invocation(error.to_string());
         let regex = Regex::new(&pattern).map_err(wrong)?;
         for (at, line) in lines.iter().enumerate() {
             if regex.search(line).map_err(wrong)?.is_some() {

@@ -1,13 +1,13 @@
 //! `file.comment`, `file.uncomment`: a sign before the lines that a pattern finds.
 
-use super::super::Run;
 use super::replace::suffix;
 use super::{back_up, rewrite, text_of};
-use crate::exec::diff::unified;
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::diff::unified;
+use halite_lang::regex::Regex;
+use halite_value::Value;
+use halite_value::record;
 
 record! {
     /// Puts a sign before the lines of a file that begin with a pattern. Returns the difference, False where there are

@@ -1,12 +1,12 @@
 //! Reading and writing what is in a file.
 
-use super::super::Run;
 use super::{absolute, in_python_words, reason, refused};
-use crate::exec::host::Attributes;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::Value;
+use halite_core::host::Attributes;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
 use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,11 +1,11 @@
 //! How two files differ: `file.get_diff`, and what the functions and states that manage a file show.
 
-use super::super::Run;
-use crate::exec::diff::unified;
-use crate::exec::fileserver::client::{FileClient, Wanted, saltenv};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::diff::unified;
+use halite_node::fileserver::client::{FileClient, Wanted, saltenv};
+use halite_value::Value;
+use halite_value::record;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -73,7 +73,7 @@ impl Run for GetDiff {
 
 /// What is told of a difference.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::exec) struct Shown {
+pub struct Shown {
     /// How the files differ; else only that they do.
     pub changes: bool,
     /// The content comes of a template, whose secrets `obfuscate_templates` keeps.
@@ -97,7 +97,7 @@ impl Default for Shown {
 
 /// Differences that do not count: a change of nothing else fires no `watch` and no `onchanges`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::exec) struct Ignored {
+pub struct Ignored {
     whitespace: bool,
     comments: Vec<String>,
 }
@@ -142,7 +142,7 @@ impl Ignored {
 
 /// How two contents differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::exec) struct Difference {
+pub struct Difference {
     /// For people; empty where they are the same.
     pub text: String,
     /// Whether there is more than what is ignored.
@@ -156,7 +156,7 @@ impl Difference {
 }
 
 /// What there is to tell of a change from one file to another. Files that are not text may be long: they are not read whole.
-pub(in crate::exec) fn between_files(
+pub fn between_files(
     ctx: &Ctx,
     old: &str,
     new: &str,
@@ -183,13 +183,7 @@ pub(in crate::exec) fn between_files(
 }
 
 /// What there is to tell of a change from one content to another.
-pub(in crate::exec) fn between(
-    ctx: &Ctx,
-    old: &[u8],
-    new: &[u8],
-    shown: Shown,
-    ignored: Option<&Ignored>,
-) -> Difference {
+pub fn between(ctx: &Ctx, old: &[u8], new: &[u8], shown: Shown, ignored: Option<&Ignored>) -> Difference {
     if old == new {
         return Difference::default();
     }
@@ -234,7 +228,7 @@ fn are_same(mut one: Box<dyn Read>, mut other: Box<dyn Read>) -> io::Result<bool
 }
 
 /// Whether the differences of templates are kept from the return.
-pub(in crate::exec) fn obfuscates(ctx: &Ctx) -> bool {
+pub fn obfuscates(ctx: &Ctx) -> bool {
     ctx.opt("obfuscate_templates").is_some_and(Value::truthy)
 }
 

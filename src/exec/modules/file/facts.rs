@@ -1,11 +1,11 @@
 //! What there is at a path: kind, size, times, links, file system.
 
-use super::super::Run;
 use super::{absolute, refused};
-use crate::exec::host::{Access as Wish, FileKind, Host, Stat};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Access as Wish, FileKind, Host, Stat};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};

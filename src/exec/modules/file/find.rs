@@ -1,17 +1,17 @@
 //! `file.find`: what find(1) does, with tests and actions as keyword arguments.
 
-use super::super::Run;
 use super::facts::seconds;
 use super::owner::{group_name, user_name};
-use crate::exec::digest::HashType;
-use crate::exec::host::{FileKind, Stat};
-use crate::exec::modules::cmd::words;
-use crate::exec::program::Program;
-use crate::exec::regex::{Flags, Regex};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::Value;
+use halite_core::host::{FileKind, Stat};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::digest::HashType;
+use halite_lang::regex::{Flags, Regex};
+use halite_lang::words;
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
 use std::path::Path;
 
 record! {
@@ -212,7 +212,7 @@ impl<'c> Finder<'c> {
     }
 
     fn fits(&self, test: &Test, path: &str, stat: &Stat) -> Result<bool, Fault> {
-        let wrong = |error: crate::exec::regex::RegexError| Fault::invocation(error.to_string());
+        let wrong = |error: halite_lang::regex::RegexError| Fault::invocation(error.to_string());
         Ok(match test {
             Test::Name(regex) => regex.is_match(paths::name_of(path)).map_err(wrong)?,
             Test::Kind(kinds) => kinds.contains(&stat.kind),

@@ -1,15 +1,15 @@
 //! Digests of files, and where a digest is said to stand.
 
-use super::super::Run;
-use crate::exec::digest::HashType;
-use crate::exec::fileserver::address::{Url, redacted, scheme};
-use crate::exec::fileserver::client::{FileClient, Wanted};
-use crate::exec::host::Host;
-use crate::exec::regex::{Regex, escaped};
-use crate::exec::signature::{Given, Signature};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::Host;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::digest::HashType;
+use halite_lang::regex::{Regex, escaped};
+use halite_node::fileserver::address::{Url, redacted, scheme};
+use halite_node::fileserver::client::{FileClient, Wanted};
+use halite_node::signature::{Given, Signature};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 /// The kinds with their lengths, as messages list them.
@@ -143,7 +143,7 @@ struct Names<'a> {
 fn extract(text: &str, kind: Option<HashType>, names: &Names) -> Result<Option<(HashType, String)>, Fault> {
     let span = kind.map_or_else(|| "32,128".to_owned(), |kind| kind.of_bytes(b"").len().to_string());
     let pattern = format!("(?i)(?<![a-z0-9])([a-f0-9]{{{span}}})(?![a-z0-9])");
-    let wrong = |error: crate::exec::regex::RegexError| Fault::Internal(error.to_string());
+    let wrong = |error: halite_lang::regex::RegexError| Fault::Internal(error.to_string());
     let regex = Regex::new(&pattern).map_err(wrong)?;
     let of_source = Url::parse(names.source);
     let source = if of_source.path.is_empty() { &of_source.authority } else { &of_source.path };
@@ -244,7 +244,7 @@ impl Run for GetSourceSum {
 
 /// A digest with its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::exec) struct Sum {
+pub struct Sum {
     pub kind: HashType,
     pub digest: String,
 }
@@ -273,7 +273,7 @@ impl Sum {
 
 /// What `source_hash` and its companions say of a file that comes from elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::exec) struct Said<'a> {
+pub struct Said<'a> {
     /// A digest, `KIND=DIGEST`, or the path or address of a list of digests.
     pub hash: Option<&'a str>,
     /// The name that the file has in the list.

@@ -1,12 +1,12 @@
 //! `file.line`: one line of a file.
 
-use super::super::Run;
 use super::{back_up, rewrite};
-use crate::exec::diff::unified;
-use crate::exec::regex::{Flags, Regex};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::diff::unified;
+use halite_lang::regex::{Flags, Regex};
+use halite_value::Value;
+use halite_value::record;
 use std::path::Path;
 
 record! {
@@ -236,7 +236,7 @@ fn without_end(line: &str) -> &str {
 
 /// The lines that a pattern finds, or that it stands in as it is.
 fn fitting(lines: &[String], pattern: &str) -> Result<Vec<usize>, Fault> {
-    let wrong = |error: crate::exec::regex::RegexError| Fault::execution(format!("{error}: '{pattern}'"));
+    let wrong = |error: halite_lang::regex::RegexError| Fault::execution(format!("{error}: '{pattern}'"));
     let regex = Regex::with_flags(pattern, Flags { dot_all: true, ..Flags::default() }).map_err(wrong)?;
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Making folders.
 
-use super::super::Run;
 use super::owner::{Wanted, normalized};
 use super::refused;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::Value;
+use halite_value::record;
 use std::path::Path;
 
 record! {

@@ -1,6 +1,5 @@
 //! `file.manage_file`: makes a file what it should be.
 
-use super::super::Run;
 use super::attributes::SelinuxContext;
 use super::difference::{self, Difference, Ignored, Shown};
 use super::facts::{shown_mode, stat};
@@ -8,15 +7,17 @@ use super::hash::Sum;
 use super::managed::mode_of;
 use super::owner::{Wanted, is_test, normalized};
 use super::{backups, make};
-use crate::exec::digest::HashType;
-use crate::exec::fileserver::address;
-use crate::exec::fileserver::client::{self, FileClient};
-use crate::exec::host::Attributes;
-use crate::exec::signature::{Given, Signature};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::host::Attributes;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::digest::HashType;
+use halite_node::fileserver::address;
+use halite_node::fileserver::client;
+use halite_node::fileserver::client::FileClient;
+use halite_node::signature::{Given, Signature};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::io;
 use std::path::Path;
 
@@ -482,7 +483,7 @@ fn has_changes(ret: &Map) -> bool {
 }
 
 /// A text in an encoding, by its Python name.
-pub(in crate::exec) fn encoded(text: &str, encoding: &str, errors: &str) -> Result<Vec<u8>, Fault> {
+pub fn encoded(text: &str, encoding: &str, errors: &str) -> Result<Vec<u8>, Fault> {
     let most = match encoding.to_lowercase().replace('_', "-").as_str() {
         "utf-8" | "utf8" => return Ok(text.as_bytes().to_vec()),
         "utf-16" => {

@@ -2,21 +2,23 @@
 //!
 //! It is long because each function declares the twenty to thirty arguments that Salt gives it; all end in one `Checked`.
 
-use super::super::Run;
 use super::attributes::{self, SelinuxContext};
 use super::difference::{self, Ignored, Shown};
 use super::facts::{shown_mode, stat};
 use super::hash::{Said, Sum};
 use super::owner::{group_name, normalized, user_name};
 use super::source::first_of;
-use crate::exec::digest::HashType;
-use crate::exec::fileserver::address::{self, redacted};
-use crate::exec::fileserver::client::{FileClient, Wanted};
-use crate::exec::signature::Given;
-use crate::exec::{Ctx, Fault, Reply, paths, templates};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::digest::HashType;
+use halite_node::fileserver::address;
+use halite_node::fileserver::address::redacted;
+use halite_node::fileserver::client::{FileClient, Wanted};
+use halite_node::signature::Given;
+use halite_node::templates;
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::fs;
 use std::path::Path;
 
@@ -126,7 +128,7 @@ impl Run for GetManaged {
 }
 
 /// The variables of a template: what is known of the file, then the defaults, then the context.
-pub(in crate::exec) fn variables(
+pub fn variables(
     known: impl IntoIterator<Item = (&'static str, Value)>,
     defaults: Option<Map>,
     context: Option<Map>,
@@ -139,7 +141,7 @@ pub(in crate::exec) fn variables(
 
 /// Where the content of a managed file comes from.
 #[derive(Clone, Debug, Default)]
-pub(in crate::exec) struct Origin<'a> {
+pub struct Origin<'a> {
     /// The path that the file will have.
     pub name: &'a str,
     pub template: Option<&'a str>,
@@ -154,7 +156,7 @@ pub(in crate::exec) struct Origin<'a> {
 
 /// A content that was brought here.
 #[derive(Clone, Debug, Default)]
-pub(in crate::exec) struct Content {
+pub struct Content {
     pub body: Body,
     /// Its digest, as far as it is known.
     pub sum: Option<Sum>,
@@ -162,7 +164,7 @@ pub(in crate::exec) struct Content {
 
 /// Where a content is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::exec) enum Body {
+pub enum Body {
     /// Where it comes from: it is fetched when it is needed.
     #[default]
     Away,
@@ -224,7 +226,7 @@ impl Origin<'_> {
         if scheme == "salt" {
             let (address, own) = address::split_saltenv(source);
             let saltenv = own.as_deref().unwrap_or(self.saltenv);
-            return Ok(match crate::exec::fileserver::files(ctx)?.hash(&address::parse(&address).0, saltenv)? {
+            return Ok(match halite_node::fileserver::files(ctx)?.hash(&address::parse(&address).0, saltenv)? {
                 Some(hash) => Ok(Some(Sum { kind: hash.kind, digest: hash.digest })),
                 None => Err(format!("Source file {source} not found in saltenv '{}'", self.saltenv)),
             });
@@ -372,7 +374,7 @@ pub(super) fn bytes(contents: &Value) -> Option<Vec<u8>> {
 
 /// What a file should be.
 #[derive(Clone, Debug)]
-pub(in crate::exec) struct Expected<'a> {
+pub struct Expected<'a> {
     pub name: &'a str,
     pub body: &'a Body,
     pub source: Option<&'a str>,
@@ -397,7 +399,7 @@ pub(in crate::exec) struct Expected<'a> {
 
 /// What is not as it should be.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::exec) struct Found {
+pub struct Found {
     pub changes: Map,
     /// Whether something is among them that is not ignored.
     pub counts: bool,
@@ -769,14 +771,14 @@ impl Checked {
 }
 
 /// The mode that a source has, where that is known: four octal digits.
-pub(in crate::exec) fn mode_of(ctx: &Ctx, source: &str, saltenv: &str) -> Result<Option<Value>, Fault> {
+pub fn mode_of(ctx: &Ctx, source: &str, saltenv: &str) -> Result<Option<Value>, Fault> {
     if !matches!(address::scheme(source).as_str(), "salt" | "file" | "") {
         return Ok(None);
     }
     let (address, own) = address::split_saltenv(source);
     let mode = match address.starts_with("salt://") {
         true => {
-            let found = crate::exec::fileserver::files(ctx)?
+            let found = halite_node::fileserver::files(ctx)?
                 .find(&address::parse(&address).0, own.as_deref().unwrap_or(saltenv))?;
             found.and_then(|stat| stat.first().copied()).and_then(|mode| u32::try_from(mode).ok())
         }

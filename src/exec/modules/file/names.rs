@@ -1,10 +1,10 @@
 //! Paths as text: nothing is looked at but by `path_exists_glob`.
 
-use super::super::Run;
-use crate::exec::{Ctx, Reply, paths};
-use crate::record;
-use crate::wire::record::Rest;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply, paths};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Rest;
 
 record! {
     /// Shows the last part of a path.
@@ -52,7 +52,7 @@ impl Run for Join {
     fn run(self, _: &Ctx) -> Reply {
         let parts: Vec<String> = self.args.0.iter().map(Value::to_text).collect();
         match parts.is_empty() {
-            true => Err(crate::exec::Fault::invocation("join() needs a part of a path at least")),
+            true => Err(halite_core::Fault::invocation("join() needs a part of a path at least")),
             false => Ok(paths::join(&parts).into()),
         }
     }

@@ -1,13 +1,13 @@
 //! Devices and named pipes.
 
-use super::super::Run;
 use super::owner::{Wanted, is_test, normalized};
 use super::refused;
-use crate::exec::host::{FileKind, Node};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{FileKind, Node};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::io;
 use std::path::Path;
 

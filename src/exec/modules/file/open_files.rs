@@ -1,9 +1,9 @@
 //! `file.open_files`.
 
-use super::super::Run;
-use crate::exec::{Ctx, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply, paths};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -1,13 +1,13 @@
 //! Who owns a file and who may use it.
 
-use super::super::Run;
 use super::attributes::{self, SelinuxContext};
 use super::facts::{shown_mode, stat};
 use super::refused;
-use crate::exec::host::{Attributes, FileKind, Host};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Attributes, FileKind, Host};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 /// The name of an account, its number where it has none.
@@ -388,7 +388,7 @@ pub(super) fn is_test(ctx: &Ctx) -> bool {
 
 /// Owner, mode and what else says who may use a file, as they should be.
 #[derive(Clone, Debug, Default)]
-pub(in crate::exec) struct Wanted {
+pub struct Wanted {
     pub user: Value,
     pub group: Value,
     /// As [`normalized`] gives it.
@@ -400,7 +400,7 @@ pub(in crate::exec) struct Wanted {
 
 /// What was found and done.
 #[derive(Default)]
-pub(in crate::exec) struct Checked {
+pub struct Checked {
     pub changes: Map,
     pub failures: Vec<String>,
     /// What else there is to say.
@@ -409,7 +409,7 @@ pub(in crate::exec) struct Checked {
 }
 
 /// A mode as Salt compares it: four digits, without quotes or `0o`.
-pub(in crate::exec) fn normalized(mode: &Value) -> Option<String> {
+pub fn normalized(mode: &Value) -> Option<String> {
     if mode.is_null() {
         return None;
     }

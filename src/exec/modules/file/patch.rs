@@ -1,10 +1,10 @@
 //! `file.patch`.
 
-use super::super::Run;
-use crate::exec::modules::cmd::words;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::words;
+use halite_value::record;
 
 record! {
     /// Applies a patch with patch(1) to a file or a folder. Returns what `cmd.run_all` does.

@@ -1,12 +1,13 @@
 //! Other names and other places for a file: copy, move, links.
 
-use super::super::Run;
 use super::absolute;
 use super::content::{failure, source};
-use crate::exec::host::{Attributes, FileKind, Host};
-use crate::exec::{Ctx, Fault, Reply, paths, random};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Attributes, FileKind, Host};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::random;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::io;
 use std::path::Path;
 

@@ -1,14 +1,14 @@
 //! `file.remove`, `file.rmdir`.
 
-use super::super::Run;
 use super::absolute;
 use super::content::failure;
 use super::facts::seconds;
-use crate::exec::host::{FileKind, Host};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{FileKind, Host};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::io;
 use std::path::Path;
 

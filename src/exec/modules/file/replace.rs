@@ -1,13 +1,13 @@
 //! `file.replace`: patterns in a file, and what takes their place.
 
-use super::super::Run;
 use super::{back_up, rewrite, text_of};
-use crate::exec::diff::unified;
-use crate::exec::host::Host;
-use crate::exec::regex::{Flags, Regex, Template, escaped};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::host::Host;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::diff::unified;
+use halite_lang::regex::{Flags, Regex, Template, escaped};
+use halite_value::Value;
+use halite_value::record;
 use std::path::Path;
 
 record! {
@@ -74,7 +74,7 @@ impl Run for Replace {
         let old = text_of(host, &path)?;
         let flags = flags(&self.flags)?;
         let regex = compiled(&self.pattern, flags)?;
-        let wrong = |error: crate::exec::regex::RegexError| Fault::invocation(error.to_string());
+        let wrong = |error: halite_lang::regex::RegexError| Fault::invocation(error.to_string());
         if self.search_only {
             return Ok(regex.search(&old).map_err(wrong)?.is_some().into());
         }

@@ -1,16 +1,16 @@
 //! Whether something is in a file.
 
-use super::super::Run;
 use super::replace::{compiled, flags};
 use super::text_of;
-use crate::exec::modules::cmd::words;
-use crate::exec::program::Program;
-use crate::exec::regex::Regex;
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Rest;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::regex::Regex;
+use halite_lang::target::fnmatch::fnmatch;
+use halite_lang::words;
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Rest;
 use std::path::Path;
 
 /// A file's text for a search: what cannot be read has nothing in it.

@@ -1,13 +1,13 @@
 //! `file.sed` and its kin, which Salt keeps for old callers.
 
-use super::super::Run;
 use super::{back_up, rewrite, text_of};
-use crate::exec::modules::cmd::words;
-use crate::exec::program::Program;
-use crate::exec::regex::{Flags, Regex, Template};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::regex::{Flags, Regex, Template};
+use halite_lang::words;
+use halite_value::Value;
+use halite_value::record;
 
 record! {
     /// Edits a file with sed(1). Returns what `cmd.run_all` does. `file.replace` is better.
@@ -122,7 +122,7 @@ impl Run for Psed {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = paths::real(ctx.host, &paths::expand_user(ctx.host, &self.path));
         let old = text_of(ctx.host, &path)?;
-        let wrong = |error: crate::exec::regex::RegexError| Fault::invocation(error.to_string());
+        let wrong = |error: halite_lang::regex::RegexError| Fault::invocation(error.to_string());
         let mut flags = Flags::default();
         for flag in self.flags.chars().filter(|flag| *flag != 'g') {
             flags = flags

@@ -1,11 +1,12 @@
 //! Where the content of files comes from: `file.source_list`, `file.apply_template_on_contents`.
 
-use crate::exec::fileserver::address::{scheme, split_saltenv};
-use crate::exec::fileserver::client::{FileClient, Wanted};
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, paths, templates};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_node::fileserver::address::{scheme, split_saltenv};
+use halite_node::fileserver::client::{FileClient, Wanted};
+use halite_node::templates;
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows which of several sources is the first that there is, with its hash.
@@ -29,12 +30,7 @@ impl Run for SourceList {
 }
 
 /// The first of several sources that there is, with its hash; one that is no list is taken as it stands.
-pub(in crate::exec) fn first_of(
-    ctx: &Ctx,
-    source: Value,
-    source_hash: Value,
-    saltenv: &str,
-) -> Result<(Value, Value), Fault> {
+pub fn first_of(ctx: &Ctx, source: Value, source_hash: Value, saltenv: &str) -> Result<(Value, Value), Fault> {
     let Value::List(sources) = &source else { return Ok((source, source_hash)) };
     for item in sources {
         let (source, hash) = match item {

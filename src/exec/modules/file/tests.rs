@@ -1,13 +1,13 @@
 //! The functions of `file` on a fake host.
 
-use crate::exec::context::NoMaster;
-use crate::exec::host::fake::{Fake, Folder};
-use crate::exec::host::{FileKind, Host, ReadOnly, User};
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::exec::{Fault, Reply};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use crate::testing::World;
+use halite_core::context::NoMaster;
+use halite_core::host::fake::{Fake, Folder};
+use halite_core::host::{FileKind, Host, ReadOnly, User};
+use halite_core::module::call;
+use halite_core::{Fault, Reply};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 fn run(world: &World, fun: &str, arguments: Arguments) -> Result<Value, Fault> {

@@ -1,11 +1,11 @@
 //! What zones of firewalld let in, forward, block and masquerade.
 
-use super::super::Run;
 use super::services::icmp_types;
 use super::{change, firewall, parsed, words, zoned};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows whether a zone masquerades.

@@ -1,9 +1,9 @@
 //! Services of firewalld: what they are, and which zones let them in.
 
-use super::super::Run;
 use super::{change, firewall, managed, with, words, zoned};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
 
 record! {
     /// Lists the services that there are.

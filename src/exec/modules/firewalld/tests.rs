@@ -1,13 +1,13 @@
 //! The functions of `firewalld` against what firewall-cmd 1.3 prints.
 
-use crate::exec::Fault;
-use crate::exec::context::NoMaster;
-use crate::exec::host::Finished;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use crate::testing::World;
+use halite_core::Fault;
+use halite_core::context::NoMaster;
+use halite_core::host::Finished;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 fn run(world: &World, fun: &str, words: &[&str]) -> Result<Value, Fault> {
     let arguments = Arguments::positional(words.iter().copied());

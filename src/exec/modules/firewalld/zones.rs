@@ -1,9 +1,9 @@
 //! Zones of firewalld, and what belongs to them.
 
-use super::super::Run;
 use super::{change, firewall, managed, parsed, with, words, zoned};
-use crate::exec::{Ctx, Reply};
-use crate::record;
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply};
+use halite_value::record;
 
 record! {
     /// Shows the default zone.

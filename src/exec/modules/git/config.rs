@@ -1,9 +1,9 @@
 //! `git.config_*`.
 
 use super::{Changes, Git, Looks, command, listed};
-use crate::exec::Fault;
-use crate::exec::program::Answer;
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_core::program::Answer;
+use halite_value::{Map, Value};
 
 /// Where to run, or nothing: what is configured for the account.
 fn place(git: &Git, cwd: Option<&str>, is_global: bool) -> Result<Option<String>, Fault> {

@@ -1,10 +1,10 @@
 //! Branches, tags and other names of commits.
 
 use super::{Changes, Git, Looks, command};
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::Value;
+use halite_value::record;
 
 command! {
     /// Makes, moves or removes a branch; `opts` say what.

@@ -1,9 +1,9 @@
 //! Remote repositories.
 
 use super::{Changes, Git, Looks, command, listed, redacted, with_login};
-use crate::exec::paths::make_folders;
-use crate::exec::{Fault, paths};
-use crate::wire::value::{Map, Value};
+use halite_core::paths::make_folders;
+use halite_core::{Fault, paths};
+use halite_value::{Map, Value};
 
 command! {
     /// Clones a repository.

@@ -1,8 +1,8 @@
 //! The work tree and its commits.
 
 use super::{Changes, Looks, command, listed};
-use crate::exec::{Fault, paths};
-use crate::wire::value::{Map, Value};
+use halite_core::{Fault, paths};
+use halite_value::{Map, Value};
 
 command! {
     /// Adds files to the next commit.

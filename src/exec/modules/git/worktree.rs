@@ -1,11 +1,11 @@
 //! Work trees besides the first.
 
 use super::{Changes, Git, Looks, command};
-use crate::exec::modules::Run;
-use crate::exec::modules::file::remove;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use crate::file::remove;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 fn is_worktree(git: &Git, cwd: &str) -> bool {
     let Ok(top) = git.run(Looks, Some(cwd), &["rev-parse", "--show-toplevel"]) else { return false };

@@ -1,12 +1,13 @@
 //! Setting grains: they go to the file `grains` in the configuration's folder, and the minion is told.
 
 use super::traverse;
-use crate::exec::modules::Run;
-use crate::exec::renderers::yaml;
-use crate::exec::target::DELIMITER;
-use crate::exec::{Ctx, Fault, Reply, grains};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::target::DELIMITER;
+use halite_lang::yaml;
+use halite_node::grains;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::io;
 
 record! {

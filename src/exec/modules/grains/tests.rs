@@ -1,12 +1,12 @@
 //! What `grains.*` answers and writes.
 
 use super::*;
-use crate::exec::context::NoMaster;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::wire::record::Arguments;
-use crate::wire::value::parse_json;
+use crate::testing::World;
+use halite_core::context::NoMaster;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_value::parse_json;
+use halite_value::record::Arguments;
 
 fn json(text: &str) -> Value {
     parse_json(text).unwrap()
@@ -88,7 +88,7 @@ fn grains_are_set_in_their_file() {
         value(&world, "grains.setvals", args(r#"[{"newg": null, "a": 1}, true]"#)),
         json(r#"{"newg": null, "a": 1}"#)
     );
-    let file = crate::exec::renderers::yaml::load(&world.host.text("/etc/salt/grains").unwrap()).unwrap();
+    let file = halite_lang::yaml::load(&world.host.text("/etc/salt/grains").unwrap()).unwrap();
     assert_eq!((file.at("newg"), file.at("a"), file.at("kept")), (None, Some(&1.into()), Some(&1.into())));
 }
 

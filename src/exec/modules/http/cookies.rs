@@ -1,9 +1,9 @@
 //! Cookies that are kept from one question to the next, in the files that Python keeps them in.
 
-use crate::exec::fileserver::address::Url;
-use crate::exec::host::Attributes;
-use crate::exec::host::web::Response;
-use crate::exec::{Ctx, Fault};
+use halite_core::host::Attributes;
+use halite_core::host::web::Response;
+use halite_core::{Ctx, Fault};
+use halite_node::fileserver::address::Url;
 use jiff::Timestamp;
 use std::path::Path;
 
@@ -249,9 +249,9 @@ fn path(url: &Url) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
 
     fn response(cookies: &[&str]) -> Response {
         let headers = cookies.iter().map(|line| ("set-cookie".to_owned(), (*line).to_owned())).collect();

@@ -2,18 +2,18 @@
 //!
 //! It is long because the function has fifty arguments.
 
-use super::super::Run;
 use super::cookies::Jar;
 use super::{form, xml};
-use crate::exec::fileserver::address::{Url, redacted, scheme};
-use crate::exec::host::Choice;
-use crate::exec::host::web::{Certificates, Identity, Proxy, Request};
-use crate::exec::renderers::yaml;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
+use halite_core::host::Choice;
+use halite_core::host::web::{Certificates, Identity, Proxy, Request};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::yaml;
+use halite_node::fileserver::address::{Url, redacted, scheme};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
 
-use crate::wire::value::{Map, Value, parse_json};
+use halite_value::{Map, Value, parse_json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -346,7 +346,7 @@ impl Query {
         let has_kind = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let kind = match (&data, &self.formdata_fieldname) {
             (data, Some(field)) if self.formdata => {
-                let boundary = format!("halite{:016x}", crate::exec::random::bits());
+                let boundary = format!("halite{:016x}", halite_lang::random::bits());
                 let name = self.formdata_filename.as_deref().unwrap_or(field);
                 let quoted = |text: &str| text.replace(['"', '\r', '\n'], "_");
                 let head = format!(
@@ -516,11 +516,11 @@ impl std::io::Write for Bounded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::Machine;
-    use crate::exec::host::fake::Folder;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::Machine;
+    use halite_core::host::fake::Folder;
+    use halite_core::module::call;
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
     use std::sync::mpsc::{Receiver, channel};

@@ -1,6 +1,6 @@
 //! XML as data, the way that Salt reads it: tags are keys, a tag that comes again makes a list, attributes are left out.
 
-use crate::wire::value::{Map, Value};
+use halite_value::{Map, Value};
 use roxmltree::{Document, Node};
 
 /// What each child of the root element holds.

@@ -2,8 +2,8 @@
 
 use super::check::{SWITCHES, switch, whole, wrong};
 use super::{Family, Settings};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// The modes, each at its number.
 pub const MODES: [&str; 7] =

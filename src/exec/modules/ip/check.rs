@@ -1,8 +1,8 @@
 //! What settings of an interface may be.
 
-use crate::exec::Fault;
-use crate::exec::net::Net;
-use crate::wire::value::Value;
+use halite_core::Fault;
+use halite_lang::net::Net;
+use halite_value::Value;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// What is taken for yes and no, as it is told to those who say something else.

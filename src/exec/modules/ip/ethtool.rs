@@ -2,8 +2,8 @@
 
 use super::Settings;
 use super::check::{SWITCHES, switch, wrong};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 const SPEEDS: [&str; 4] = ["10", "100", "1000", "10000"];
 const ADVERTISED: [&str; 17] = [

@@ -6,10 +6,10 @@ pub mod routes;
 #[cfg(test)]
 mod tests;
 
-use crate::exec::program::Program;
-use crate::exec::renderers::yaml;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::wire::value::{Map, Value};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_lang::yaml;
+use halite_value::{Map, Value};
 
 const FOLDER: &str = "/etc/netplan";
 const ETHERNETS: &str = "ethernets";

@@ -10,9 +10,9 @@ pub mod routes;
 mod tests;
 
 use super::Settings;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::value::Value;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, paths};
+use halite_value::Value;
 
 /// Whether NetworkManager runs, and the programs of network-scripts are not there.
 pub fn is_in_charge(ctx: &Ctx) -> bool {

@@ -4,7 +4,7 @@ pub mod interface;
 pub mod routes;
 pub mod settings;
 
-use crate::exec::{Ctx, text_file};
+use halite_core::{Ctx, text_file};
 
 const FOLDER: &str = "/etc/sysconfig/network-scripts";
 const NETWORK: &str = "/etc/sysconfig/network";

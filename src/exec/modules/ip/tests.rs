@@ -1,13 +1,13 @@
 //! The files of both families, on a host that has none of them.
 
-use crate::exec::Fault;
-use crate::exec::context::NoMaster;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::exec::renderers::yaml;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use crate::testing::World;
+use halite_core::Fault;
+use halite_core::context::NoMaster;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_lang::yaml;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 fn world(family: &str, host: Fake) -> World {
     let grains = Map::from_iter([("os_family", Value::from(family)), ("osmajorrelease", 9.into())]);

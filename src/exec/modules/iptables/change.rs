@@ -1,12 +1,12 @@
 //! What is added to chains and taken from them.
 
-use super::super::Run;
 use super::saved::rules;
 use super::{NO_CHAIN, NO_RULE, complaint, listed, on_table, program, split};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::Value;
+use halite_value::record;
 
 record! {
     /// Sets what becomes of packets for which a chain has no rule. Returns what is wrong, or an empty text.

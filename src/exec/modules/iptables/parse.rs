@@ -1,8 +1,8 @@
 //! Reads what iptables-save(8) writes.
 
 use super::split;
-use crate::exec::Fault;
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_value::{Map, Value};
 
 /// Options under the names that Salt shows them by.
 const NAMES: [(&str, &str); 25] = [

@@ -1,12 +1,12 @@
 //! `iptables.build_rule`: keyword arguments as a rule.
 
-use super::super::Run;
 use super::{has_option, program};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows the version of iptables(8).

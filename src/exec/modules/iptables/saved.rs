@@ -1,12 +1,12 @@
 //! Rules and policies, of the kernel and of the file that they are saved in.
 
-use super::super::Run;
 use super::{NO_CHAIN, listed, parse};
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::regex::Regex;
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

@@ -1,13 +1,13 @@
 //! The functions of `iptables` against what iptables 1.8 prints, and rules as Salt builds them.
 
-use crate::exec::Fault;
-use crate::exec::context::NoMaster;
-use crate::exec::host::Finished;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use crate::testing::World;
+use halite_core::Fault;
+use halite_core::context::NoMaster;
+use halite_core::host::Finished;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 fn run(world: &World, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
     call(&world.ctx(&NoMaster), fun, arguments).map(|returned| returned.value)

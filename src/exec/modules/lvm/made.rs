@@ -1,13 +1,13 @@
 //! What is made, changed and removed of LVM.
 
-use super::super::Run;
 use super::shown::{groups, volumes};
 use super::{checked, devices, listed, options, outcome};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 /// Programs that would ask are told yes, or are silent.
 fn consent(force: bool) -> &'static str {

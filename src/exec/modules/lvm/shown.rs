@@ -1,11 +1,11 @@
 //! What there is: `lvm.version`, `lvm.pvdisplay`, `lvm.vgdisplay`, `lvm.lvdisplay`.
 
-use super::super::Run;
 use super::listed;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows the version of LVM.

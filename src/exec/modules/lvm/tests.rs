@@ -1,13 +1,13 @@
 //! The functions of `lvm` against what LVM 2.03 prints.
 
-use crate::exec::context::NoMaster;
-use crate::exec::host::Finished;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::exec::{Fault, Reply};
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use crate::testing::World;
+use halite_core::context::NoMaster;
+use halite_core::host::Finished;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_core::{Fault, Reply};
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 fn run(world: &World, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
     call(&world.ctx(&NoMaster), fun, arguments).map(|returned| returned.value)

@@ -1,10 +1,11 @@
 //! What a minion gets out of a table of targets.
 
-use super::super::{Run, config};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Arguments, Rest};
-use crate::wire::value::{Map, Value};
+use super::super::config;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::{Arguments, Rest};
+use halite_value::{Map, Value};
 
 /// Whether a target means this minion. `kind` is the name of a function of this module.
 fn means(ctx: &Ctx, kind: &str, target: &Value, id: &Value) -> Result<bool, Fault> {

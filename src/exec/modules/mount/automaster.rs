@@ -1,11 +1,11 @@
 //! Maps of the automounter.
 
 use super::joined;
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Reply, paths, text_file};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply, paths, text_file};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 /// Place, options and device of a line.
 fn parse(line: &str) -> Option<[&str; 3]> {

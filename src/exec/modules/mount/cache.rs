@@ -1,10 +1,10 @@
 //! What the state `mount.mounted` remembers of what it has mounted.
 
-use crate::exec::modules::Run;
-use crate::exec::renderers::yaml;
-use crate::exec::{Ctx, Fault, Reply, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_lang::yaml;
+use halite_value::record;
+use halite_value::{Map, Value};
 
 fn path(ctx: &Ctx) -> String {
     format!("{}/mounts", ctx.opts.str_at("cachedir").unwrap_or("/var/cache/salt/minion"))

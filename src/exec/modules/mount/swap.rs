@@ -1,10 +1,10 @@
 //! Swap.
 
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 fn swaps(ctx: &Ctx) -> Result<Map, Fault> {
     let text = text_file::read(ctx.host, "/proc/swaps")?;

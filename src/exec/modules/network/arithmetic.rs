@@ -1,10 +1,11 @@
 //! Addresses and networks as numbers: nothing is looked at.
 
-use crate::exec::modules::Run;
-use crate::exec::net::{self, Net};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::net;
+use halite_lang::net::Net;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::net::{IpAddr, Ipv4Addr};
 
 fn address(text: &str) -> Result<IpAddr, Fault> {

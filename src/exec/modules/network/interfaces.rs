@@ -1,9 +1,9 @@
 //! The host's network interfaces, as ip(8) shows them.
 
-use crate::exec::net::Net;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault};
+use halite_lang::net::Net;
+use halite_value::{Map, Value};
 use std::net::IpAddr;
 use std::path::Path;
 

@@ -1,13 +1,13 @@
 //! Who can be reached, and how.
 
-use crate::exec::accounts::tool;
-use crate::exec::host::Protocol;
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::tool;
+use halite_core::host::Protocol;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -273,7 +273,7 @@ record! {
 
 impl Run for GetBufsize {
     fn run(self, ctx: &Ctx) -> Reply {
-        if !crate::exec::paths::exists(ctx.host, ETHTOOL) {
+        if !halite_core::paths::exists(ctx.host, ETHTOOL) {
             return Ok(Map::new().into());
         }
         let answer = Program::new([ETHTOOL, "-g", &self.iface]).mixed().query(ctx)?;
@@ -312,7 +312,7 @@ record! {
 
 impl Run for ModBufsize {
     fn run(self, ctx: &Ctx) -> Reply {
-        if !crate::exec::paths::exists(ctx.host, ETHTOOL) {
+        if !halite_core::paths::exists(ctx.host, ETHTOOL) {
             return Ok(false.into());
         }
         let told = |result: bool, comment: String| {

@@ -1,11 +1,11 @@
 //! Where packets go.
 
-use crate::exec::modules::Run;
-use crate::exec::net::Net;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::net::Net;
+use halite_value::record;
+use halite_value::{Map, Value};
 
 fn route(family: &str, destination: &str, gateway: &str, netmask: &str, flags: &str, interface: &str) -> Map {
     Map::from_iter([

@@ -1,10 +1,10 @@
 //! Connections that there are.
 
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Reply, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Reply, text_file};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 record! {

@@ -1,12 +1,12 @@
 //! `pip.install` and `pip.uninstall`.
 
 use super::Pip;
-use crate::exec::fileserver::address::scheme;
-use crate::exec::fileserver::client::{FileClient, Wanted, saltenv};
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_node::fileserver::address::scheme;
+use halite_node::fileserver::client::{FileClient, Wanted, saltenv};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 pub fn is_address(text: &str) -> bool {
     matches!(scheme(text).as_str(), "http" | "https" | "ftp" | "file") && text.contains("://")

@@ -3,9 +3,9 @@
 use super::manager::{Done, How};
 use super::show::is_true;
 use super::{Packages, Targets, check_names};
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::wire::value::{Map, Value};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::{Map, Value};
 use std::cmp::Ordering;
 
 /// Name and version of `busybox-1.36.1-r5`: the version begins at the last hyphen but one.

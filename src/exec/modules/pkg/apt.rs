@@ -4,10 +4,10 @@ mod sources;
 
 use super::manager::{Done, How};
 use super::{Packages, Targets, check_names};
-use crate::exec::program::{Answer, Program};
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault};
+use halite_lang::regex::Regex;
+use halite_value::{Map, Value};
 pub(super) use sources::{Keep, Source, Sources};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

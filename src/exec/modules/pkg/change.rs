@@ -3,13 +3,13 @@
 use super::manager::{Done, How, Manager};
 use super::show::is_true;
 use super::{Packages, Targets, apt, pairs};
-use crate::exec::host::Host;
-use crate::exec::modules::Run;
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::host::Host;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
 
@@ -412,7 +412,7 @@ impl Run for Autoremove {
             apt::call(ctx, &argv, None)?;
             return Ok(before.changes_to(&apt::installed(ctx)?).into());
         }
-        let told = crate::exec::program::Program::new(argv).query(ctx)?;
+        let told = halite_core::program::Program::new(argv).query(ctx)?;
         let lines = told.stdout.lines().skip_while(|line| !line.contains("The following packages will be REMOVED:"));
         let mut names: Vec<&str> =
             lines.skip(1).take_while(|line| line.starts_with(' ')).flat_map(str::split_whitespace).collect();

@@ -3,11 +3,11 @@
 use super::dnf::split;
 use super::manager::Manager;
 use super::{check_names, rpm};
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 
 const WITH_RPM: [Manager; 2] = [Manager::Dnf, Manager::Zypper];
 

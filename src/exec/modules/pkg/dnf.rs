@@ -11,10 +11,10 @@ use super::check_names;
 use super::manager::{Done, How};
 use super::rpm::{self, compare, installed};
 use super::show::is_true;
-use crate::exec::program::{Answer, Program};
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_value::{Map, Value};
 use std::cmp::Ordering;
 
 /// The tool that the host has.
@@ -272,7 +272,7 @@ pub fn services_to_restart(ctx: &Ctx) -> Result<Vec<String>, Fault> {
     if !is_dnf(ctx) {
         return Err(Fault::execution("dnf or dnf5 is required to list outdated services."));
     }
-    if !crate::exec::paths::exists(ctx.host, "/run/systemd/system") {
+    if !halite_core::paths::exists(ctx.host, "/run/systemd/system") {
         return Err(Fault::execution("systemd is required to list outdated services."));
     }
     let told = dnf(ctx, ["--quiet", "needs-restarting"]).query(ctx)?;
@@ -281,7 +281,7 @@ pub fn services_to_restart(ctx: &Ctx) -> Result<Vec<String>, Fault> {
     for (pid, _) in told.stdout.lines().filter_map(|line| line.split_once(':')) {
         let Ok(pid) = pid.trim().parse::<u32>() else { continue };
         // 0::/system.slice/crond.service
-        let groups = crate::exec::text_file::read(ctx.host, &format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        let groups = halite_core::text_file::read(ctx.host, &format!("/proc/{pid}/cgroup")).unwrap_or_default();
         let units = groups.lines().filter_map(|line| line.rsplit('/').find_map(|part| part.strip_suffix(".service")));
         services.extend(units.map(str::to_owned));
     }
@@ -294,7 +294,7 @@ pub fn download(ctx: &Ctx, names: &[String]) -> Result<Map, Fault> {
     let path = std::path::Path::new(&folder);
     let is_of = |file: &str, name: &String| file.ends_with(".rpm") && file.starts_with(&format!("{name}-"));
     let io = |error: std::io::Error| Fault::execution(format!("{folder}: {error}"));
-    if !crate::exec::paths::is_folder(ctx.host, &folder) {
+    if !halite_core::paths::is_folder(ctx.host, &folder) {
         ctx.host.make_folder(path, 0o755).map_err(io)?;
     }
     for file in ctx.host.list(path).map_err(io)? {

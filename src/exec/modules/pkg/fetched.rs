@@ -3,13 +3,13 @@
 use super::dnf;
 use super::manager::Manager;
 use super::{apt, check_names, rpm, zypper};
-use crate::exec::accounts::below;
-use crate::exec::host::FileKind;
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::below;
+use halite_core::host::FileKind;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 use std::collections::BTreeMap;
 
 const WITH_DOWNLOADS: [Manager; 2] = [Manager::Dnf, Manager::Zypper];

@@ -1,15 +1,15 @@
 //! The keys that packages of Debian are signed with.
 
 use super::manager::Manager;
-use crate::exec::accounts::tool;
-use crate::exec::fileserver::client::FileClient;
-use crate::exec::host::Attributes;
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::tool;
+use halite_core::host::Attributes;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_node::fileserver::client::FileClient;
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 const KEYRINGS: &str = "/etc/apt/keyrings";
@@ -110,7 +110,7 @@ impl AddRepoKey {
     fn keep(&self, ctx: &Ctx, folder: &str, name: &str, bytes: Vec<u8>) -> Result<bool, Fault> {
         let name = self.keyfile.as_deref().unwrap_or(name);
         let refused = |error: std::io::Error| Fault::execution(format!("{folder}/{name}: {error}"));
-        crate::exec::paths::make_folders(ctx.host, Path::new(folder)).map_err(refused)?;
+        halite_core::paths::make_folders(ctx.host, Path::new(folder)).map_err(refused)?;
         let path = Path::new(folder).join(name);
         let attributes = Attributes { mode: Some(0o644), ..Attributes::default() };
         let is_armoured = String::from_utf8_lossy(&bytes).trim_start_matches('-').starts_with("BEGIN PGP");

@@ -2,11 +2,11 @@
 
 use super::manager::Manager;
 use super::{apt, check_names, dnf, pairs, zypper};
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 record! {
     /// Holds packages: no upgrade changes them. Returns what a state returns, for each.

@@ -1,8 +1,8 @@
 //! Which tools a host has for its packages, and what all of them can do.
 
 use super::{Packages, Targets, apk, apt, dnf, rpm, zypper};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 use std::cmp::Ordering;
 
 /// The tools of a distribution.

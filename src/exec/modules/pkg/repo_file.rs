@@ -1,9 +1,9 @@
 //! Files that say where packages come from, `NAME.repo`, of dnf and of zypper: sections with settings, as Python's
 //! configparser reads them.
 
-use crate::exec::host::Host;
-use crate::exec::{Ctx, Fault, text_file};
-use crate::wire::value::{Map, Value};
+use halite_core::host::Host;
+use halite_core::{Ctx, Fault, text_file};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 /// A `.repo` file.

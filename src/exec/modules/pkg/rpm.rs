@@ -9,9 +9,9 @@ pub use info::{Which, info};
 pub use version::compare;
 
 use super::Packages;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 const X86_64: [&str; 2] = ["x86_64", "x86_64_v2"];
 const X86_32: [&str; 4] = ["i386", "i486", "i586", "i686"];

@@ -2,12 +2,12 @@
 
 use super::manager::{How, Manager};
 use super::{Packages, apk, apt, debian, dnf, rpm, zypper};
-use crate::exec::modules::Run;
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 use std::cmp::Ordering;
 
 fn names(rest: &Rest) -> Vec<String> {

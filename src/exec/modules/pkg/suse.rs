@@ -3,11 +3,11 @@
 use super::manager::Manager;
 use super::zypper::search::{self, Patches, Products};
 use super::{change, dnf, rpm, zypper};
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Reply};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply};
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 
 const WITH_PATCHES: [Manager; 2] = [Manager::Dnf, Manager::Zypper];
 
@@ -67,7 +67,7 @@ impl Run for ListInstalledPatches {
 }
 
 /// Reads zypper's lists anew where that is wanted.
-fn refresh_if(ctx: &Ctx, wanted: bool, more: &Map, root: Option<&str>) -> Result<(), crate::exec::Fault> {
+fn refresh_if(ctx: &Ctx, wanted: bool, more: &Map, root: Option<&str>) -> Result<(), halite_core::Fault> {
     if wanted {
         zypper::refresh(ctx, more, root)?;
     }

@@ -1,12 +1,12 @@
 //! What is run on hosts of each kind.
 
-use crate::exec::context::NoMaster;
-use crate::exec::host::Finished;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value, parse_json};
+use crate::testing::World;
+use halite_core::context::NoMaster;
+use halite_core::host::Finished;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value, parse_json};
 
 fn run(world: &World, fun: &str, arguments: Arguments) -> Result<Value, String> {
     call(&world.ctx(&NoMaster), fun, arguments).map(|told| told.value).map_err(|fault| fault.to_string())

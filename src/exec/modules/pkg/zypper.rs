@@ -9,10 +9,10 @@ use super::manager::{Done, How};
 use super::rpm::{self, compare};
 use super::show::is_true;
 use super::{Packages, Targets, check_names, fetched};
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
 use call::Zypper;
+use halite_core::{Ctx, Fault};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 
 /// Which lists are read anew: True where one has changed.

@@ -1,11 +1,11 @@
 //! Processors, memory, disks and networks of the machine.
 
-use crate::exec::host::FileKind;
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::FileKind;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
 

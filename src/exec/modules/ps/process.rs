@@ -1,11 +1,11 @@
 //! Processes.
 
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault, Reply, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_lang::regex::Regex;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
 
@@ -477,7 +477,7 @@ record! {
 
 impl Run for Psaux {
     fn run(self, ctx: &Ctx) -> Reply {
-        let wrong = |error: crate::exec::regex::RegexError| Fault::invocation(error.to_string());
+        let wrong = |error: halite_lang::regex::RegexError| Fault::invocation(error.to_string());
         let regex = Regex::new(&self.name).map_err(wrong)?;
         let told = Program::new(["ps", "aux"]).query(ctx)?.stdout;
         let mut found = Vec::new();
@@ -494,12 +494,12 @@ impl Run for Psaux {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::Value;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::Value;
+    use halite_value::record::Arguments;
 
     fn stat(pid: u32, name: &str, state: char) -> String {
         format!("{pid} ({name}) {state} 1 2 3 0 -1 4 5 6 7 8 150 50 0 0 20 0 1 0 700 4096 1 0")

@@ -1,10 +1,11 @@
 //! Hashes of passwords, as `/etc/shadow` has them.
 
-use super::super::{Run, hashutil};
-use crate::exec::random::Chance;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::Value;
+use super::super::hashutil;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::random::Chance;
+use halite_value::Value;
+use halite_value::record;
 use num_bigint::BigUint;
 
 record! {

@@ -1,11 +1,11 @@
 //! What a minion that stands beside a master has the master's programs do: `saltutil.cmd`, `cmd_iter`, `runner`.
 
-use super::super::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Rest};
-use crate::wire::value::{Map, Value, parse_json};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Rest};
+use halite_value::{Map, Value, parse_json};
 use std::path::Path;
 
 record! {

@@ -1,10 +1,10 @@
 //! What the minion keeps on its disk, thrown away or shown.
 
-use super::super::Run;
-use crate::exec::host::FileKind;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::FileKind;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -99,7 +99,7 @@ impl Run for FindCachedJob {
                 return Ok(format!("Local jobs cache directory not found; {hint}").into());
             }
         };
-        crate::wire::value::parse_json(&text).map(Into::into).map_err(Fault::execution)
+        halite_value::parse_json(&text).map(Into::into).map_err(Fault::execution)
     }
 }
 

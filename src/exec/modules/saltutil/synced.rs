@@ -1,12 +1,12 @@
 //! Modules of a user's own, which Salt brings from the file server. Halite is one binary and runs no Python, so there is
 //! nothing to bring; whoever has such files is told.
 
-use super::super::Run;
 use super::told;
-use crate::exec::fileserver::Listing;
-use crate::exec::{Ctx, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::files::Listing;
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 /// The kinds, in the order in which `sync_all` lists them.
 const KINDS: [&str; 18] = [
@@ -115,7 +115,7 @@ impl Run for SyncAll {
 /// Names the files that Salt would bring.
 fn tell_of_files(ctx: &Ctx, saltenv: Option<&str>) {
     let environments = saltenv.unwrap_or("base").split(',').map(str::trim).filter(|name| !name.is_empty());
-    let Ok(files) = crate::exec::fileserver::files(ctx) else { return };
+    let Ok(files) = halite_node::fileserver::files(ctx) else { return };
     for saltenv in environments {
         let listed = files.list(Listing::Files, saltenv, "_").unwrap_or_default();
         for (name, _) in listed.iter().filter(|(name, _)| name.ends_with(".py")) {

@@ -1,14 +1,14 @@
 //! `saltutil.update`: another version of the program itself.
 
 use super::Run;
-use crate::exec::fileserver::address::{redacted, scheme};
-use crate::exec::fileserver::client::{FileClient, Wanted, saltenv};
-use crate::exec::host::{Choice, Command};
-use crate::exec::update::{Outcome, Update as Place};
-use crate::exec::{Ctx, Fault, Reply, VERSION};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Choice, Command};
+use halite_core::update::{Outcome, Update as Place};
+use halite_core::{Ctx, Fault, Reply, VERSION};
+use halite_node::fileserver::address::{redacted, scheme};
+use halite_node::fileserver::client::{FileClient, Wanted, saltenv};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
 

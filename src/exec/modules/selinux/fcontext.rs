@@ -1,12 +1,12 @@
 //! The contexts that SELinux's policy has for files.
 
-use super::super::Run;
 use super::{line_that, part};
-use crate::exec::program::Program;
-use crate::exec::regex::escaped;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::regex::escaped;
+use halite_value::record;
+use halite_value::{Map, Value};
 
 /// The kinds of files by their letters.
 const KINDS: [(&str, &str); 8] = [

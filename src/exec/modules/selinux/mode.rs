@@ -1,11 +1,11 @@
 //! Whether SELinux enforces, and its booleans.
 
-use super::super::Run;
-use crate::exec::host::FileKind;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::host::FileKind;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 const CONFIG: &str = "/etc/selinux/config";

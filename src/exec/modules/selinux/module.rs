@@ -1,11 +1,11 @@
 //! Modules of SELinux's policy.
 
-use super::super::Run;
-use crate::exec::fileserver::client::{FileClient, Wanted, saltenv};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_node::fileserver::client::{FileClient, Wanted, saltenv};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Lists the modules of the policy, and whether they are enabled.

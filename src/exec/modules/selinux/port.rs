@@ -1,11 +1,11 @@
 //! The types that SELinux's policy has for ports.
 
-use super::super::Run;
 use super::{line_that, part};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows what the policy says of a port; None where it says nothing.

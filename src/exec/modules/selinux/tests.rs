@@ -1,12 +1,12 @@
 //! The functions of `selinux` against what the programs of policycoreutils 3.6 print.
 
-use crate::exec::Fault;
-use crate::exec::context::NoMaster;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use crate::testing::World;
+use halite_core::Fault;
+use halite_core::context::NoMaster;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 fn run(world: &World, fun: &str, arguments: Arguments) -> Result<Value, Fault> {
     call(&world.ctx(&NoMaster), fun, arguments).map(|returned| returned.value)

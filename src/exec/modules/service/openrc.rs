@@ -1,8 +1,8 @@
 //! Services of OpenRC, as Alpine and Gentoo have it.
 
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::wire::value::Value;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::Value;
 use std::collections::BTreeSet;
 
 pub(super) fn all(ctx: &Ctx) -> Result<Vec<String>, Fault> {

@@ -1,12 +1,12 @@
 //! Services of systemd, by systemctl.
 
 use super::{How, Manager};
-use crate::exec::accounts::{below, tool};
-use crate::exec::modules::Run;
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::{below, tool};
+use halite_core::module::Run;
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
 

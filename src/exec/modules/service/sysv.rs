@@ -1,9 +1,9 @@
 //! Services that are init scripts.
 
-use crate::exec::accounts::below;
-use crate::exec::host::{Access, FileKind};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths};
+use halite_core::accounts::below;
+use halite_core::host::{Access, FileKind};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,12 +1,12 @@
 //! What is run on hosts with each of the managers.
 
-use crate::exec::context::NoMaster;
-use crate::exec::host::Finished;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use crate::testing::World;
+use halite_core::context::NoMaster;
+use halite_core::host::Finished;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 const CTL: &str = "/usr/bin/systemctl";
 

@@ -1,8 +1,8 @@
 //! `slsutil.banner`: the comment at the top of a managed file.
 
 use super::Run;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
 
 const TITLE: &str = "THIS FILE IS MANAGED BY SALT - DO NOT EDIT";
 const TEXT: &str = "The contents of this file are managed by Salt. Any changes to this file may be overwritten \

@@ -1,10 +1,10 @@
 //! `slsutil.merge`, `slsutil.merge_all`, `slsutil.update`: maps on top of maps.
 
 use super::Run;
-use crate::exec::merge::{Lists, Strategy, update};
-use crate::exec::{Ctx, Reply};
-use crate::record;
-use crate::wire::value::Map;
+use halite_core::{Ctx, Reply};
+use halite_lang::merge::{Lists, Strategy, update};
+use halite_value::Map;
+use halite_value::record;
 
 record! {
     /// Merges a map into another.

@@ -1,10 +1,10 @@
 //! `slsutil.file_exists` and its like: what there is in the tree of states.
 
 use super::Run;
-use crate::exec::fileserver::Listing;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::files::Listing;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::Value;
+use halite_value::record;
 use std::collections::HashSet;
 
 record! {
@@ -106,7 +106,7 @@ impl Run for Findup {
 const BOTH: &[Listing] = &[Listing::Files, Listing::Folders];
 
 fn paths(ctx: &Ctx, listings: &[Listing], saltenv: &str) -> Result<HashSet<String>, Fault> {
-    let files = crate::exec::fileserver::files(ctx)?;
+    let files = halite_node::fileserver::files(ctx)?;
     let mut all = HashSet::new();
     for listing in listings {
         all.extend(files.list(*listing, saltenv, "")?.into_iter().map(|(path, _)| path));

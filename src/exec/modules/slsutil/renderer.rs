@@ -1,13 +1,13 @@
 //! `slsutil.renderer`: a file or a text through a renderer pipe, as SLS files go.
 
 use super::Run;
-use crate::exec::fileserver::client::{FileClient, Wanted};
-use crate::exec::renderers::pipe::Rendered;
-use crate::exec::sls::{Source, render_source};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::pipe::Rendered;
+use halite_node::fileserver::client::{FileClient, Wanted};
+use halite_node::sls::{Source, render_source};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 /// What errors call a text that was given.
 const GIVEN: &str = ":string:";

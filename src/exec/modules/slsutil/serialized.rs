@@ -1,11 +1,12 @@
 //! `slsutil.serialize`, `slsutil.deserialize`: data as text, and back.
 
 use super::Run;
-use crate::exec::serializers::{self, SERIALIZERS, Serializer};
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::Value;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::serializers;
+use halite_lang::serializers::{SERIALIZERS, Serializer};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Keywords;
 
 fn serializer(name: &str) -> Result<&'static Serializer, Fault> {
     serializers::find(name).ok_or_else(|| {

@@ -1,15 +1,15 @@
 //! Keys that may log in: `authorized_keys`.
 
 use super::{fingerprint, user};
-use crate::exec::accounts::accounts;
-use crate::exec::fileserver::client::FileClient;
-use crate::exec::host::Attributes;
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::accounts;
+use halite_core::host::Attributes;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_node::fileserver::client::FileClient;
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 const DEFAULT: &str = ".ssh/authorized_keys";
@@ -347,7 +347,7 @@ fn set(ctx: &Ctx, name: &str, key: &Key, config: &str, kind: Option<&str>) -> Re
     let owner = Attributes { mode: None, uid: Some(account.uid), gid: Some(account.gid) };
     let folder = paths::folder_of(&path);
     if !paths::is_folder(ctx.host, &folder) {
-        crate::exec::paths::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
+        halite_core::paths::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
         ctx.host.set(Path::new(&folder), Attributes { mode: Some(0o700), ..owner }).map_err(refused)?;
         restore(ctx, &folder)?;
     }
@@ -489,11 +489,11 @@ impl Run for RmAuthKeyFromFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::call;
-    use crate::exec::modules::tests::World;
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
 
     #[test]
     fn a_line_has_options_with_blanks() {
@@ -512,7 +512,7 @@ mod tests {
         let key = || Arguments::positional(["bob", "AAAA"]);
         assert_eq!(run("ssh.set_auth_key", key().with("comment", "a")), "new".into());
         let stat = |path: &str| world.host.stat(Path::new(path)).unwrap();
-        use crate::exec::host::Host;
+        use halite_core::host::Host;
         let file = stat("/home/bob/.ssh/authorized_keys");
         assert_eq!((file.mode, file.uid, file.gid, stat("/home/bob/.ssh").mode), (0o600, 7, 8, 0o700));
         assert_eq!(run("ssh.set_auth_key", key().with("comment", "a")), "no change".into());

@@ -1,11 +1,11 @@
 //! Keys that hosts and users have.
 
-use crate::exec::accounts::{account, accounts};
-use crate::exec::base64;
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::{account, accounts};
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, paths};
+use halite_lang::base64;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

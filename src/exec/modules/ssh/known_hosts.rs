@@ -1,14 +1,14 @@
 //! Hosts that are known by their keys: `known_hosts`.
 
 use super::{fingerprint, user};
-use crate::exec::accounts::tool;
-use crate::exec::base64;
-use crate::exec::host::Attributes;
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply, paths, text_file};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::accounts::tool;
+use halite_core::host::Attributes;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply, paths, text_file};
+use halite_lang::base64;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 /// The port that needs no brackets.
@@ -392,7 +392,7 @@ impl SetKnownHost {
         let refused = |error: std::io::Error| Fault::execution(format!("{file}: {error}"));
         let folder = paths::folder_of(file);
         if !paths::is_folder(ctx.host, &folder) {
-            crate::exec::paths::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
+            halite_core::paths::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
             give_back(ctx, &folder, self.user.as_deref(), Some(0o700))?;
         }
         let mode = if paths::is_file(ctx.host, file) { None } else { Some(0o600) };

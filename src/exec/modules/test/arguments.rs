@@ -1,10 +1,10 @@
 //! Functions that show the arguments they were called with.
 
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Reply};
-use crate::record;
-use crate::wire::record::{Keywords, Rest};
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply};
+use halite_value::record;
+use halite_value::record::{Keywords, Rest};
+use halite_value::{Map, Value};
 
 record! {
     /// Shows positional and keyword arguments, with what was published beside them (`__pub_*`).

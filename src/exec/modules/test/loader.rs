@@ -1,10 +1,10 @@
 //! Functions that show what this minion has: modules, options, grains.
 
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Reply};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows the grains, by a call from one function to another.

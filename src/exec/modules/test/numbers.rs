@@ -1,10 +1,11 @@
 //! Functions that take time, or give something that nobody can foresee.
 
-use crate::exec::digest::HashType;
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, random};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_lang::digest::HashType;
+use halite_lang::random;
+use halite_value::Value;
+use halite_value::record;
 use num_bigint::BigInt;
 use std::time::{Duration, Instant, SystemTime};
 

@@ -1,10 +1,10 @@
 //! Functions that end in a certain way: a truth, an exit code, a failure.
 
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Fault, Reply, Returned};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Rest};
-use crate::wire::value::Value;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply, Returned};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Rest};
 
 record! {
     /// Answers True.

@@ -1,11 +1,11 @@
 //! What `test.*` answers.
 
-use crate::exec::context::{Call, NoMaster};
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::exec::{Fault, VERSION};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value, parse_json};
+use crate::testing::World;
+use halite_core::context::{Call, NoMaster};
+use halite_core::module::call;
+use halite_core::{Fault, VERSION};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value, parse_json};
 
 fn value(fun: &str, arguments: Arguments) -> Value {
     call(&World::new().ctx(&NoMaster), fun, arguments).unwrap().value
@@ -39,7 +39,7 @@ fn what_is_published_is_seen_by_functions_that_take_any_keyword() {
     let world = World { call, ..World::new() };
     let ctx = world.ctx(&NoMaster);
     let arguments = Arguments::positional(Vec::<Value>::new()).with("num", 1);
-    let keywords = super::super::call_published(&ctx, arguments).unwrap().value;
+    let keywords = halite_core::module::call_published(&ctx, arguments).unwrap().value;
     assert_eq!(keywords.at("__pub_arg"), Some(&json(r#"[{"__kwarg__": true, "num": 1}]"#)));
     assert_eq!((keywords.at("__pub_jid"), keywords.at("num")), (Some(&"2026".into()), Some(&1.into())));
     let clean = value("test.arg_clean", ctx.call.published(Arguments::default()));

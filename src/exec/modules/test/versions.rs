@@ -1,9 +1,9 @@
 //! Functions that show versions: the program's and the system's.
 
-use crate::exec::modules::Run;
-use crate::exec::{Ctx, Reply, SALT_VERSION, VERSION};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::module::Run;
+use halite_core::{Ctx, Reply, SALT_VERSION, VERSION};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Shows the version of this program.

@@ -1,19 +1,19 @@
 //! What can be changed of an account that there is.
 
 use super::{account, info, tool};
-use crate::exec::accounts::groups_of;
-use crate::exec::modules::Run;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::accounts::groups_of;
+use halite_core::module::Run;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::Value;
+use halite_value::record;
 
 /// Sets something with usermod, unless it is so. Returns whether it is so afterwards.
 fn set(ctx: &Ctx, name: &str, key: &str, value: &Value, flags: &[&str], root: Option<&str>) -> Reply {
     let Some(had) = info(ctx, name, root)? else {
         return Err(Fault::execution(format!("User '{name}' does not exist")));
     };
-    let is_so = |had: &crate::wire::value::Map| had.at(key).is_some_and(|had| had.to_text() == value.to_text());
+    let is_so = |had: &halite_value::Map| had.at(key).is_some_and(|had| had.to_text() == value.to_text());
     if is_so(&had) {
         return Ok(true.into());
     }

@@ -1,12 +1,12 @@
 //! What is run to make, change and remove accounts.
 
-use crate::exec::context::NoMaster;
-use crate::exec::host::Finished;
-use crate::exec::host::fake::Fake;
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use crate::testing::World;
+use halite_core::context::NoMaster;
+use halite_core::host::Finished;
+use halite_core::host::fake::Fake;
+use halite_core::module::call;
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 const PASSWD: &str = "root:x:0:0:root:/root:/bin/bash\nbob:x:1001:100:Bob,12,,,:/home/bob:/bin/sh\n";
 const GROUP: &str = "root:x:0:\nusers:x:100:\nadm:x:4:bob\n";

@@ -2,11 +2,11 @@
 
 use super::extract::Work;
 use super::{Format, texts};
-use crate::exec::host::FileKind;
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::host::FileKind;
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::regex::Regex;
+use halite_value::Value;
+use halite_value::record::Arguments;
 use std::path::Path;
 
 /// Names in an archive.

@@ -2,17 +2,17 @@
 
 use super::super::file::directory::Directory;
 use super::super::file::owner::Owner;
-use super::super::{Look, Outcome, Plan, State, already, ask, failed, given};
 use super::contents::Contents;
 use super::{Extracted, Format};
-use crate::exec::fileserver::address::redacted;
-use crate::exec::host::ReadOnly;
-use crate::exec::modules::cmd::words;
-use crate::exec::modules::file::remove::all;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::record::{Arguments, Record};
-use crate::wire::value::{Map, Value};
+use halite_core::host::ReadOnly;
+use halite_core::program::Program;
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, given};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::words;
+use halite_modules::file::remove::all;
+use halite_node::fileserver::address::redacted;
+use halite_value::record::{Arguments, Record};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 /// An archive that is to be unpacked.
@@ -422,7 +422,7 @@ fn differs(ctx: &Ctx, path: &str, owner: &Owner) -> bool {
     if !owner.differences(&stat).is_empty() {
         return true;
     }
-    stat.kind == crate::exec::host::FileKind::Folder
+    stat.kind == halite_core::host::FileKind::Folder
         && ctx
             .host
             .list(Path::new(path))

@@ -1,8 +1,8 @@
 //! `stateful`: a command that says itself whether it has changed something.
 
-use super::super::Outcome;
-use crate::exec::modules::cmd::words;
-use crate::wire::value::{Map, Value, parse_json};
+use halite_core::state::Outcome;
+use halite_lang::words;
+use halite_value::{Map, Value, parse_json};
 
 /// Whether a command's output says what it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

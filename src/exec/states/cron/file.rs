@@ -1,13 +1,14 @@
 //! `cron.file`: a whole table of cron.
 
 use super::super::file::source::{Source, Template, Verify};
-use super::super::{Look, Outcome, Plan, State, already, ask, failed, single, stands};
-use crate::exec::host::Attributes;
-use crate::exec::modules::file::difference::{Shown, between};
-use crate::exec::{Ctx, Fault, random};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::host::Attributes;
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, single, stands};
+use halite_core::{Ctx, Fault};
+use halite_lang::random;
+use halite_modules::file::difference::{Shown, between};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that the table of cron of an account is a file.

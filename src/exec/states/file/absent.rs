@@ -1,12 +1,12 @@
 //! `file.absent`.
 
-use super::super::{Look, Outcome, Plan, State, already, change, failed};
 use super::{absolute, own_name, refused, single};
-use crate::exec::host::FileKind;
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Keywords;
+use halite_core::host::FileKind;
+use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
+use halite_core::{Ctx, Fault};
+use halite_modules::file::remove::all;
+use halite_value::record;
+use halite_value::record::Keywords;
 use std::path::Path;
 
 record! {
@@ -29,7 +29,7 @@ impl State for Absent {
             Err(wrong) => return Ok(failed(wrong)),
         };
         // However it is written: the root is never removed.
-        if crate::exec::paths::normal(&name).trim_matches('/').is_empty() {
+        if halite_core::paths::normal(&name).trim_matches('/').is_empty() {
             return Ok(failed("Refusing to make \"/\" absent"));
         }
         // A slash at the end would have a link followed.

@@ -1,10 +1,10 @@
 //! `file.accumulated`: lines that several states contribute to one file.
 
-use super::super::{Look, Plan, State, already, failed};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Plan, State, already, failed};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 record! {
     /// Gathers text for a file that another state writes: `file.managed` sees it in its template as `accumulator`,

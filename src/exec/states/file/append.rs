@@ -1,15 +1,15 @@
 //! `file.append`.
 
-use super::super::{Look, Outcome, Plan, State, already, change, failed};
 use super::source::{Template, Texts, texts};
 use super::{existing, own_name, refused, single};
-use crate::exec::diff::unified;
-use crate::exec::modules::file::difference::Shown;
-use crate::exec::paths::make_folders;
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::paths::make_folders;
+use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::diff::unified;
+use halite_lang::regex::Regex;
+use halite_modules::file::difference::Shown;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

@@ -1,14 +1,14 @@
 //! `file.blockreplace`.
 
-use super::super::given;
-use super::super::{Look, Plan, State, already, change, failed};
 use super::accumulated;
 use super::edit::Edit;
 use super::source::{Template, Texts, texts};
 use super::{Outcome, existing, own_name, single};
-use crate::exec::Fault;
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_core::state::given;
+use halite_core::state::{Look, Plan, State, already, change, failed};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Keeps what stands between two markers of a file.

@@ -1,13 +1,13 @@
 //! `file.cached`, `file.not_cached`: files of the cache.
 
-use super::super::{Look, Outcome, Plan, State, already, failed, stands};
 use super::single;
-use crate::exec::digest::HashType;
-use crate::exec::fileserver::address::{Url, redacted, scheme};
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::digest::HashType;
+use halite_node::fileserver::address::{Url, redacted, scheme};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

@@ -1,11 +1,12 @@
 //! `check_cmd`: a command that says whether a content is right, before it is put in place.
 
-use super::super::Outcome;
 use super::target::Target;
-use crate::exec::host::Attributes;
-use crate::exec::{Ctx, Fault, random};
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::host::Attributes;
+use halite_core::state::Outcome;
+use halite_core::{Ctx, Fault};
+use halite_lang::random;
+use halite_value::Value;
+use halite_value::record::Arguments;
 use std::path::{Path, PathBuf};
 
 /// A command, and the file that it sees.

@@ -1,12 +1,12 @@
 //! `clean`: what stands in a folder and is nobody's.
 
-use super::super::{Look, REQUIRED};
 use super::own_name;
-use crate::exec::host::FileKind;
-use crate::exec::modules::file::remove::all;
-use crate::exec::patterns::passes;
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::value::{Map, Value};
+use halite_core::host::FileKind;
+use halite_core::state::{Look, REQUIRED};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::patterns::passes;
+use halite_modules::file::remove::all;
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -114,9 +114,9 @@ pub fn removals(found: &[String]) -> Map {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
 
     #[test]
     fn what_is_kept_and_what_is_excluded_stays_with_its_folders() {

@@ -1,13 +1,13 @@
 //! `file.comment`, `file.uncomment`.
 
-use super::super::{Look, Outcome, Plan, State, already, change, failed};
 use super::{existing, own_name, single};
-use crate::exec::modules::file::difference::{Shown, between};
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
+use halite_core::{Ctx, Fault};
+use halite_lang::regex::Regex;
+use halite_modules::file::difference::{Shown, between};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Arguments;
 use std::path::Path;
 
 record! {
@@ -91,7 +91,7 @@ impl State for Uncomment {
 
 /// The core of a pattern that is meant for a whole line.
 fn without_anchors(regex: &str) -> Result<String, Fault> {
-    let wrong = |error: crate::exec::regex::RegexError| Fault::Internal(error.to_string());
+    let wrong = |error: halite_lang::regex::RegexError| Fault::Internal(error.to_string());
     let whole = Regex::new(r"^(\(\?[iLmsux]\))?\^?(.*?)\$?$").map_err(wrong)?;
     let found = whole.search(regex).map_err(wrong)?;
     Ok(found.and_then(|found| found.group(2).map(str::to_owned)).unwrap_or_else(|| regex.to_owned()))

@@ -1,14 +1,14 @@
 //! `file.copy`.
 
-use super::super::{Look, Outcome, Plan, State, failed, stands};
 use super::owner::Owner;
 use super::{absolute, group_of, is_folder, made_above, mode, own_name, single, user_or_own};
-use crate::exec::host::Host;
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::host::Host;
+use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {
@@ -131,7 +131,7 @@ impl Work {
         if !preserve {
             // What the copy had of its own process before it was given away is what Salt compares with.
             let own = ctx.host.stat(Path::new("/proc/self")).map_or((0, 0), |own| (own.uid, own.gid));
-            let before = before.map(|stat| crate::exec::host::Stat { uid: own.0, gid: own.1, ..stat });
+            let before = before.map(|stat| halite_core::host::Stat { uid: own.0, gid: own.1, ..stat });
             if let Err(error) = ctx.host.set(path, owner.attributes()) {
                 return Ok(super::refused(&format!("{name} cannot be given away"), &error).with_changes(changes));
             }
@@ -146,7 +146,7 @@ fn own_below(host: &dyn Host, folder: &Path, owner: &Owner) -> std::io::Result<(
     for name in host.list(folder)? {
         let path = folder.join(name);
         host.set(&path, owner.with_mode(None).attributes())?;
-        if host.stat(&path)?.kind == crate::exec::host::FileKind::Folder {
+        if host.stat(&path)?.kind == halite_core::host::FileKind::Folder {
             own_below(host, &path, owner)?;
         }
     }

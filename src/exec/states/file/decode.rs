@@ -1,12 +1,12 @@
 //! `file.decode`.
 
-use super::super::{Look, Outcome, Plan, State, already, failed};
 use super::own_name;
-use crate::exec::digest::HashType;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::digest::HashType;
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {
@@ -54,7 +54,7 @@ impl State for Decode {
                 self.encoding_type
             )));
         }
-        let bytes = crate::exec::base64::decode(content.as_bytes())
+        let bytes = halite_lang::base64::decode(content.as_bytes())
             .map_err(|wrong| Fault::invocation(format!("file.decode: the content is no Base64: {wrong}")))?;
         let kind = HashType::named(&self.checksum)
             .ok_or_else(|| Fault::invocation(format!("Invalid hash type: {}", self.checksum)))?;

@@ -2,17 +2,17 @@
 
 mod below;
 
-use super::super::{Look, Outcome, Plan, State, failed, stands};
 use super::clean::{Kept, removals, remove};
 use super::owner::Owner;
 use super::{absolute, is_folder, made_above, mode, own_name, refused, single};
-use crate::exec::host::FileKind;
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
 use below::{Below, Recursion};
+use halite_core::host::FileKind;
+use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
 record! {

@@ -1,10 +1,10 @@
 //! States that edit a file by an execution function: first it says what it would change, then it does it.
 
-use super::super::{Outcome, Plan, already, change};
 use super::single;
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Outcome, Plan, already, change};
+use halite_core::{Ctx, Fault};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 /// A function that edits, with its arguments.
 #[derive(Clone)]

@@ -1,12 +1,12 @@
 //! `file.hardlink`.
 
-use super::super::{Look, Outcome, Plan, State, failed};
 use super::owner::{Owner, owned};
 use super::{group_of, is_folder, made_above, mode, own_name, single, user_or_own};
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::{Ctx, Fault, paths};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

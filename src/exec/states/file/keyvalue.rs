@@ -1,10 +1,10 @@
 //! `file.keyvalue`.
 
-use super::super::{Look, Outcome, Plan, State, failed};
 use super::{own_name, single};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {
@@ -98,7 +98,7 @@ impl State for Keyvalue {
             done.changes = single("diff", difference);
         }
         let apply = move |ctx: &Ctx| {
-            let real = crate::exec::paths::real(ctx.host, &name);
+            let real = halite_core::paths::real(ctx.host, &name);
             match ctx.host.write(Path::new(&real), edited.text.as_bytes(), Default::default()) {
                 Ok(()) => Ok(done),
                 Err(_) => Ok(Outcome::failed(format!("{name} not writable"))),
@@ -222,7 +222,7 @@ impl Keyvalue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::record::{Arguments, Record};
+    use halite_value::record::{Arguments, Record};
 
     fn edited(text: &str, more: &[(&str, Value)]) -> Edited {
         let arguments = Arguments::default().with("name", "/f");

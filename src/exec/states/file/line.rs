@@ -1,14 +1,14 @@
 //! `file.line`.
 
-use super::super::given;
-use super::super::{Look, Outcome, Plan, State, failed};
 use super::edit::Edit;
 use super::managed::Managed;
 use super::{existing, own_name, single};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Record};
-use crate::wire::value::{Map, Value};
+use halite_core::state::given;
+use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Record};
+use halite_value::{Map, Value};
 
 record! {
     /// Edits one line of a file: puts it in, replaces or deletes it.

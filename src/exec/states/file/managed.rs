@@ -2,19 +2,19 @@
 
 mod contents;
 
-use super::super::{Look, Outcome, Plan, State, already, failed, stands};
 use super::check_cmd::{Check, checked};
 use super::owner::{Owner, owned};
 use super::source::{Complaint, Found, Source, Template, Verify};
 use super::target::{Content, Origin, Target};
 use super::{accumulated, is_folder, mode, own_name, single};
-use crate::exec::modules::file::attributes::SelinuxContext;
-use crate::exec::modules::file::difference::{Ignored, Shown};
-use crate::exec::signature::Given;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::attributes::SelinuxContext;
+use halite_modules::file::difference::{Ignored, Shown};
+use halite_node::signature::Given;
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {
@@ -465,11 +465,11 @@ fn as_map(value: &Value) -> Option<Map> {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::host::Host;
-    use crate::exec::host::fake::{Fake, Folder};
-    use crate::exec::modules::tests::World;
-    use crate::exec::states::tests::{both, planned};
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::Host;
+    use halite_core::host::fake::{Fake, Folder};
+    use halite_value::record::Arguments;
     use std::path::Path;
 
     #[test]

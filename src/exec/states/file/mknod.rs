@@ -1,13 +1,13 @@
 //! `file.mknod`.
 
-use super::super::{Look, Outcome, Plan, State, failed};
 use super::own_name;
 use super::owner::Owner;
-use crate::exec::host::FileKind;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::host::FileKind;
+use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::{Ctx, Fault, paths};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that there is a device or a named pipe.
@@ -76,7 +76,7 @@ impl State for Mknod {
         };
         let changes = Owner::new(ctx, &self.user, &self.group, mode).differences(&stat);
         if changes.is_empty() {
-            return Ok(super::super::already(format!("{words} {name} is in the correct state")));
+            return Ok(halite_core::state::already(format!("{words} {name} is in the correct state")));
         }
         let would = Outcome::new(None, "").with_changes(changes);
         let apply = move |ctx: &Ctx| {

@@ -1,10 +1,10 @@
 //! Who owns a file and who may use it.
 
-use super::super::{Outcome, Plan, failed, stands};
 use super::shown;
-use crate::exec::Ctx;
-use crate::exec::host::{Attributes, FileKind, Stat};
-use crate::wire::value::{Map, Value};
+use halite_core::Ctx;
+use halite_core::host::{Attributes, FileKind, Stat};
+use halite_core::state::{Outcome, Plan, failed, stands};
+use halite_value::{Map, Value};
 
 /// The owner, group and mode that a file should have; nothing where that does not matter.
 #[derive(Clone, Debug, Default)]

@@ -1,15 +1,16 @@
 //! `file.patch`.
 
-use super::super::{Look, Outcome, Plan, State, failed};
 use super::source::{Source, Template, Verify};
 use super::{is_folder, own_name};
-use crate::exec::modules::cmd::words;
-use crate::exec::outputters::{Colors, Style, nested};
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault, paths, random};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::program::{Answer, Program};
+use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::random;
+use halite_lang::words;
+use halite_node::outputters::{Colors, Style, nested};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
 record! {
@@ -195,7 +196,7 @@ impl Work {
         }
         let back = ["-R", "-f", "--dry-run"].map(str::to_owned);
         if self.run(&back, &self.name, Some(rejected)).query(ctx)?.is_success() {
-            return Ok(super::super::already("Patch was already applied"));
+            return Ok(halite_core::state::already("Patch was already applied"));
         }
         let mut comment = "Patch would not apply cleanly, no changes made. Results of dry-run are below.".to_owned();
         if self.rejects.is_none() {

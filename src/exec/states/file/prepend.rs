@@ -1,13 +1,13 @@
 //! `file.prepend`.
 
-use super::super::{Look, Outcome, Plan, State};
 use super::append::{Side, add, missing};
 use super::single;
 use super::source::{Template, Texts};
-use crate::exec::modules::file::difference::{Shown, between};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State};
+use halite_core::{Ctx, Fault};
+use halite_modules::file::difference::{Shown, between};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that a file has some lines; those that it has not are put at its beginning.

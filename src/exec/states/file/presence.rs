@@ -1,10 +1,10 @@
 //! `file.exists` and `file.missing`: whether something is there, and nothing is done about it.
 
-use super::super::{Look, Plan, State, already, failed};
 use super::followed;
-use crate::exec::Fault;
-use crate::record;
-use crate::wire::record::Keywords;
+use halite_core::Fault;
+use halite_core::state::{Look, Plan, State, already, failed};
+use halite_value::record;
+use halite_value::record::Keywords;
 use std::path::Path;
 
 record! {

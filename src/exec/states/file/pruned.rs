@@ -1,11 +1,11 @@
 //! `file.pruned`.
 
-use super::super::{Look, Outcome, Plan, State, already, change};
 use super::{own_name, single};
-use crate::exec::{Fault, paths};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, change};
+use halite_core::{Fault, paths};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that there is no empty folder of a name.

@@ -2,19 +2,19 @@
 
 mod tree;
 
-use super::super::given;
-use super::super::{Apply, Look, Outcome, Plan, State, failed, stands};
 use super::clean::{Kept, remove};
 use super::directory::Directory;
 use super::managed::Managed;
 use super::owner::Owner;
 use super::symlink::Symlink;
 use super::{absolute, mode, own_name, single};
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Record};
-use crate::wire::value::{Map, Value};
+use halite_core::state::given;
+use halite_core::state::{Apply, Look, Outcome, Plan, State, failed, stands};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Record};
+use halite_value::{Map, Value};
 use std::path::Path;
 use tree::{Tree, Wanted};
 

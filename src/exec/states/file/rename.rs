@@ -1,13 +1,13 @@
 //! `file.rename`.
 
-use super::super::{Look, Outcome, Plan, State, already, failed};
 use super::owner::Owner;
 use super::{absolute, is_folder, made_above, own_name, single};
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::Map;
+use halite_core::state::{Look, Outcome, Plan, State, already, failed};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_value::Map;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
 use std::path::Path;
 
 record! {

@@ -1,12 +1,12 @@
 //! `file.replace`.
 
-use super::super::given;
-use super::super::{Look, Plan, State, already, failed};
 use super::edit::Edit;
 use super::{existing, own_name};
-use crate::exec::Fault;
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::Fault;
+use halite_core::state::given;
+use halite_core::state::{Look, Plan, State, already, failed};
+use halite_value::Value;
+use halite_value::record;
 
 record! {
     /// Replaces each place in a file that a pattern matches.

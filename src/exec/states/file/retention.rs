@@ -1,11 +1,11 @@
 //! `file.retention_schedule`.
 
-use super::super::{Look, Outcome, Plan, State, failed, stands};
 use super::own_name;
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_value::record;
+use halite_value::{Map, Value};
 use jiff::civil::DateTime;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,11 +1,11 @@
 //! `file.mod_run_check_cmd`.
 
-use super::super::{Look, Outcome, Plan, State, change};
 use super::check_cmd::run;
-use crate::exec::Fault;
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::Map;
+use halite_core::Fault;
+use halite_core::state::{Look, Outcome, Plan, State, change};
+use halite_value::Map;
+use halite_value::record;
+use halite_value::record::Keywords;
 use std::path::PathBuf;
 
 record! {

@@ -1,16 +1,16 @@
 //! `file.serialize`.
 
-use super::super::{Look, Outcome, Plan, State, already, failed, stands};
 use super::check_cmd::{Check, checked};
 use super::owner::Owner;
 use super::target::{Content, Origin, Target};
 use super::{absolute, mode, own_name, single};
-use crate::exec::merge::{Lists, update};
-use crate::exec::modules::file::difference::Shown;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::merge::{Lists, update};
+use halite_modules::file::difference::Shown;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

@@ -1,9 +1,9 @@
 //! `file.shortcut`: refused.
 
-use super::super::{Look, Plan, State, failed};
-use crate::exec::Fault;
-use crate::record;
-use crate::wire::record::Keywords;
+use halite_core::Fault;
+use halite_core::state::{Look, Plan, State, failed};
+use halite_value::record;
+use halite_value::record::Keywords;
 
 record! {
     /// For Windows alone; elsewhere it is refused, and `file.symlink` is what is meant.

@@ -1,13 +1,14 @@
 //! Where the content of a file comes from: an address, perhaps the first of several that is there, with its hash.
 
-use super::super::Look;
-use crate::exec::digest::HashType;
-use crate::exec::fileserver::address::{redacted, scheme, split_saltenv};
-use crate::exec::fileserver::client::{FileClient, Wanted};
-use crate::exec::modules::file::hash::Sum;
-use crate::exec::{Fault, paths, templates};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::Look;
+use halite_core::{Fault, paths};
+use halite_lang::digest::HashType;
+use halite_modules::file::hash::Sum;
+use halite_node::fileserver::address::{redacted, scheme, split_saltenv};
+use halite_node::fileserver::client::{FileClient, Wanted};
+use halite_node::templates;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 /// Whether content from elsewhere is compared with a hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! `file.symlink`.
 
-use super::super::{Look, Outcome, Plan, State, failed, stands};
 use super::owner::{Owner, owned};
 use super::{absolute, group_of, is_folder, made_above, mode, own_name, refused, single, user_or_own};
-use crate::exec::host::{FileKind, Stat};
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::Value;
+use halite_core::host::{FileKind, Stat};
+use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
 use std::path::{Path, PathBuf};
 
 record! {
@@ -234,11 +234,11 @@ impl Symlink {
 
 #[cfg(test)]
 mod tests {
-    use crate::exec::host::User;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::states::tests::{both, planned};
-    use crate::wire::record::Arguments;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::User;
+    use halite_core::host::fake::Fake;
+    use halite_value::record::Arguments;
 
     #[test]
     fn a_link_is_made_once_and_a_file_is_not_lost() {

@@ -1,15 +1,15 @@
 //! A file with content, owner and mode as it should be: what `file.managed`, `file.recurse` and `file.serialize` make.
 
-use super::super::Outcome;
 use super::owner::Owner;
 use super::{made_above, single};
-use crate::exec::host::{Attributes, FileKind, Stat};
-use crate::exec::modules::file::attributes::SelinuxContext;
-use crate::exec::modules::file::backups;
-use crate::exec::modules::file::difference::{Difference, Ignored, Shown, between};
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Attributes, FileKind, Stat};
+use halite_core::state::Outcome;
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::attributes::SelinuxContext;
+use halite_modules::file::backups;
+use halite_modules::file::difference::{Difference, Ignored, Shown, between};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 /// A file as it should be.
@@ -299,9 +299,9 @@ fn attributes(ctx: &Ctx, path: &str, wanted: Option<&str>, selinux: &SelinuxCont
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::states::tests::{both, planned};
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
 
     fn wanted(setype: &str) -> Arguments {
         let arguments = Arguments::default().with("name", "/etc/app.conf").with("contents", "a");

@@ -1,14 +1,14 @@
 //! `file.tidied`.
 
-use super::super::{Look, Outcome, Plan, State, already, change, failed};
 use super::{absolute, is_folder, own_name, single};
-use crate::exec::host::{FileKind, Stat};
-use crate::exec::modules::file::remove::all;
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::Value;
+use halite_core::host::{FileKind, Stat};
+use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::regex::Regex;
+use halite_modules::file::remove::all;
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Keywords;
 use std::path::Path;
 use std::time::SystemTime;
 

@@ -1,12 +1,12 @@
 //! `file.touch`.
 
-use super::super::{Look, Outcome, Plan, State, failed};
 use super::{absolute, is_folder, made_above, own_name, single};
-use crate::exec::states::file::owner::Owner;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use crate::file::owner::Owner;
+use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::{Ctx, Fault, paths};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Arguments;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,9 +1,9 @@
 //! What a zone has lists of, and by which functions they are read and changed.
 
-use super::super::{ask, given};
 use super::{Item, Lists, Step};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{ask, given};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// What a zone has a list of.
 pub struct Kind {

@@ -1,12 +1,12 @@
 //! `firewalld.present`: a zone and what it has.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, failed, from_to};
 use super::kinds::{self, Zone};
 use super::{Step, changes_of, done, in_place, told};
-use crate::exec::outputters::{Colors, Style, nested};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to};
+use halite_core::{Ctx, Fault};
+use halite_node::outputters::{Colors, Style, nested};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that a zone is there and has what is listed. What it has besides is left to it, unless `prune_...`.

@@ -1,10 +1,10 @@
 //! `firewalld.service`: a service, which is a name for ports and protocols.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, failed, from_to, given};
 use super::{Item, Lists, Step, changes_of, done, in_place, told};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to, given};
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
+use halite_value::record;
 
 record! {
     /// Makes sure that a service is there and has these ports and protocols, and no others.

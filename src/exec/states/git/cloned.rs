@@ -1,10 +1,10 @@
 //! `git.cloned`.
 
-use super::super::{Look, Outcome, Plan, State, already, from_to, single};
 use super::{Account, complaint, fail};
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, from_to, single};
+use halite_core::{Ctx, Fault, paths};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that a repository is cloned; what is there already is not brought up to date.

@@ -1,11 +1,11 @@
 //! `git.config_set`, `git.config_unset`.
 
-use super::super::{Look, Outcome, Plan, State, already, failed, from_to, single, stands};
 use super::{Account, complaint};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed, from_to, single, stands};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 /// Whether it is the account's configuration, and what names it to a function.
 type Place = (bool, Vec<(&'static str, Value)>);

@@ -1,12 +1,12 @@
 //! `git.detached`: a checkout of one commit, on no branch.
 
-use super::super::{Look, Outcome, Plan, State, already, failed, from_to, single};
 use super::{Account, complaint, fail, joined};
-use crate::exec::fileserver::address::Url;
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed, from_to, single};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_node::fileserver::address::Url;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

@@ -1,14 +1,14 @@
 //! `git.latest`.
 
-use super::super::{Look, Outcome, Plan, State, failed, single};
 use super::remote::{Kind, Wanted};
 use super::update::{Checkout, Settings};
 use super::{Account, complaint, fail, joined};
-use crate::exec::fileserver::address::{Url, redacted};
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, failed, single};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_node::fileserver::address::{Url, redacted};
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {
@@ -205,7 +205,7 @@ impl Latest {
             match self.clone_and_set(ctx, &settings, &wanted, &mut comments) {
                 Ok(revision) => {
                     if let Some(revision) = revision {
-                        changes.insert("revision", super::super::from_to((), revision));
+                        changes.insert("revision", halite_core::state::from_to((), revision));
                     }
                     Ok(Outcome::done(joined(&comments)).with_changes(changes))
                 }

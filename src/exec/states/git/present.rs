@@ -1,11 +1,11 @@
 //! `git.present`.
 
-use super::super::{Look, Outcome, Plan, State, already, failed, single};
 use super::{Account, fail, joined};
-use crate::exec::modules::file::remove::all;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed, single};
+use halite_core::{Ctx, Fault, paths};
+use halite_modules::file::remove::all;
+use halite_value::record;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

@@ -1,8 +1,8 @@
 //! What the other side has, and which of it is wanted.
 
 use super::{Account, complaint};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// What a revision is the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Bringing a checkout up to date.
 
-use super::super::{Outcome, Plan, already, failed, from_to};
 use super::remote::{Kind, Wanted, short};
 use super::{Account, complaint, fail, joined};
-use crate::exec::fileserver::address::redacted;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Outcome, Plan, already, failed, from_to};
+use halite_core::{Ctx, Fault};
+use halite_node::fileserver::address::redacted;
+use halite_value::{Map, Value};
 
 /// What an SLS asks for.
 pub struct Settings {
@@ -225,7 +225,7 @@ impl Checkout {
                  'remote-changes'.",
                 settings.target
             );
-            return Ok(Outcome::new(None, comment).with_changes(super::super::single("forced update", true)));
+            return Ok(Outcome::new(None, comment).with_changes(halite_core::state::single("forced update", true)));
         }
         let sha1 = wanted.sha1.as_deref().unwrap_or_default();
         let old = local.rev.as_deref().unwrap_or_default();
@@ -527,7 +527,7 @@ fn fetched_bare(ctx: &Ctx, settings: &Settings, local: &Local) -> Result<Outcome
     Ok(match new == local.rev {
         true => Outcome::done(format!("Repository {target} is up-to-date\n\nChanges made: {comment}")),
         false => {
-            let changes = super::super::single("revision", from_to(local.rev.clone(), new));
+            let changes = halite_core::state::single("revision", from_to(local.rev.clone(), new));
             Outcome::done(comment).with_changes(changes)
         }
     })

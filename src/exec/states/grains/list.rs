@@ -1,10 +1,10 @@
 //! `grains.list_present`, `list_absent` and `append`: grains that are lists.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change, failed, single};
 use super::{DELIMITER, named, path, value_of};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, single};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that a grain is a list with these values.

@@ -1,7 +1,7 @@
 //! `aggregate` for rules: those of several states are set one after the other by one state, and saved once.
 
-use crate::exec::highstate::requisite::is_internal;
-use crate::wire::value::{Map, Value};
+use halite_core::requisite::is_internal;
+use halite_value::{Map, Value};
 
 /// What goes together.
 const TOGETHER: [&str; 2] = ["append", "insert"];
@@ -33,7 +33,7 @@ fn rules(low: &Map) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::renderers::yaml;
+    use halite_lang::yaml;
 
     fn low(text: &str) -> Map {
         yaml::load(text).unwrap().as_map().unwrap().clone()

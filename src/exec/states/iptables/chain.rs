@@ -1,11 +1,11 @@
 //! `iptables.chain_*`, `set_policy`, `flush`: chains.
 
-use super::super::{Look, Outcome, Plan, State, already};
 use super::{Place, done, failure, save};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::Value;
+use halite_core::state::{Look, Outcome, Plan, State, already};
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Keywords;
 
 record! {
     /// Makes sure that there is a chain.

@@ -1,11 +1,11 @@
 //! `iptables.append`, `insert`, `delete`: rules.
 
-use super::super::{Look, Outcome, Plan, State, already, ask};
 use super::{Place, done, failure, save};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that a chain has a rule; where it has none it is put at the end.
@@ -151,7 +151,7 @@ fn together(outcomes: Vec<Outcome>) -> Outcome {
     };
     let comments: Vec<&str> = outcomes.iter().map(|outcome| outcome.comment.as_str()).collect();
     let changed: Vec<Value> = outcomes.iter().filter_map(|outcome| outcome.changes.at("locale").cloned()).collect();
-    let changes = if changed.is_empty() { Map::new() } else { super::super::single("locale", changed) };
+    let changes = if changed.is_empty() { Map::new() } else { halite_core::state::single("locale", changed) };
     Outcome::new(result, comments.join("\n")).with_changes(changes)
 }
 

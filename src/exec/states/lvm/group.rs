@@ -1,11 +1,11 @@
 //! `lvm.vg_present` and `lvm.vg_absent`: volume groups and the devices in them.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change};
 use super::{created, known, removed};
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change};
+use halite_core::{Ctx, Fault, paths};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that there is a volume group, and that devices belong to it.

@@ -1,11 +1,11 @@
 //! `lvm.lv_present` and `lvm.lv_absent`: logical volumes and their size.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change, failed, single};
 use super::{created, known, removed};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, single};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that there is a logical volume, and that it has a size.

@@ -1,11 +1,11 @@
 //! `lvm.pv_present` and `lvm.pv_absent`: devices that are physical volumes.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change};
 use super::{created, known, removed};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::Map;
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change};
+use halite_core::{Ctx, Fault};
+use halite_value::Map;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
 
 record! {
     /// Makes sure that a device is a physical volume.

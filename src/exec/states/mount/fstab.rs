@@ -1,11 +1,11 @@
 //! `mount.fstab_present`, `mount.fstab_absent`: what is mounted at boot.
 
-use super::super::{Look, Outcome, Plan, State, ask, failed, given, single};
 use super::bare;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, ask, failed, given, single};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 /// The entry of a place; nothing where there is none.
 pub fn entry(ctx: &Ctx, config: &str, name: &str) -> Result<Option<Value>, Fault> {
@@ -73,7 +73,7 @@ impl State for FstabPresent {
             "present" => {
                 let would = commented(Outcome::done(""), vec![format!("{place} entry is already in {config}.")]);
                 let done = commented(Outcome::done(""), vec![format!("{place} entry was already in {config}.")]);
-                return Ok(super::super::stands(would, done));
+                return Ok(halite_core::state::stands(would, done));
             }
             "new" => {
                 let mut comment = vec![format!("{place} entry will be written in {config}.")];

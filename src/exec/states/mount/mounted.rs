@@ -1,14 +1,14 @@
 //! `mount.mounted`.
 
-use super::super::{Look, Outcome, Plan, State, ask, failed, given};
 use super::options::Known;
 use super::{active, bare, listed};
-use crate::exec::program::Program;
-use crate::exec::regex::Regex;
-use crate::exec::{Ctx, Fault, paths};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::program::Program;
+use halite_core::state::{Look, Outcome, Plan, State, ask, failed, given};
+use halite_core::{Ctx, Fault, paths};
+use halite_lang::regex::Regex;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that a file system is mounted, now and from the next boot on.
@@ -112,7 +112,7 @@ impl State for Mounted {
             let done = format!("{}{kept}", would.comment);
             let cached = work.writes_cache(look.ctx)?;
             if !cached {
-                return Ok(super::super::stands(would, Outcome::done(done)));
+                return Ok(halite_core::state::stands(would, Outcome::done(done)));
             }
         }
         Ok(Plan::Changes { would, apply: Box::new(move |ctx| work.mount(ctx, seen)) })

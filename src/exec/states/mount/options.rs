@@ -1,8 +1,8 @@
 //! Options of a mount as an SLS gives them, compared with those that the kernel shows.
 
-use super::super::ask;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::state::ask;
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// Options that a mount does not show.
 const INVISIBLE: [&str; 23] = [
@@ -127,8 +127,8 @@ fn in_kilobytes(option: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::context::NoMaster;
-    use crate::exec::modules::tests::World;
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
 
     #[test]
     fn options_are_compared_as_the_kernel_shows_them() {

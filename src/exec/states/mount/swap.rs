@@ -1,10 +1,10 @@
 //! `mount.swap`.
 
-use super::super::{Look, Outcome, Plan, State, ask};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::state::{Look, Outcome, Plan, State, ask};
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::Arguments;
 use std::path::Path;
 
 record! {
@@ -28,7 +28,7 @@ impl State for Swap {
         let name = self.name.clone();
         let device = match ctx.host.stat(Path::new(&name)).ok().and_then(|stat| stat.target) {
             Some(target) if target.is_absolute() => target.to_string_lossy().into_owned(),
-            Some(target) => format!("/dev/{}", crate::exec::paths::name_of(&target.to_string_lossy())),
+            Some(target) => format!("/dev/{}", halite_core::paths::name_of(&target.to_string_lossy())),
             None => name.clone(),
         };
         let is_on = ctx.run("mount.swaps", Arguments::default())?.at(&device).is_some();

@@ -1,7 +1,7 @@
 //! How configuration that is there differs from that which is wanted.
 
-use crate::exec::diff;
-use crate::wire::value::Value;
+use halite_lang::diff;
+use halite_value::Value;
 
 /// What is to change.
 #[derive(Debug, PartialEq, Eq)]

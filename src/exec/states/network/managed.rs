@@ -1,14 +1,14 @@
 //! `network.managed`: an interface.
 
-use super::super::{Look, Outcome, Plan, State, ask, failed, single};
 use super::status::{Turn, is_up};
 use super::{Call, Difference, members};
-use crate::exec::modules::ip::is_bond_apart;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::program::Program;
+use halite_core::state::{Look, Outcome, Plan, State, ask, failed, single};
+use halite_core::{Ctx, Fault};
+use halite_modules::ip::is_bond_apart;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {

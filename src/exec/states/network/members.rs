@@ -1,10 +1,10 @@
 //! The members of a bond or a bridge that NetworkManager has: each has a keyfile of its own, which is written with that of
 //! the whole and of which that of the whole says nothing.
 
-use super::super::ask;
-use crate::exec::modules::ip::named;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::state::ask;
+use halite_core::{Ctx, Fault};
+use halite_modules::ip::named;
+use halite_value::{Map, Value};
 
 /// The members whose keyfiles are not as they would be written.
 pub fn stale(ctx: &Ctx, whole: &str, kind: &str, enabled: bool, settings: &Map) -> Result<Vec<String>, Fault> {
@@ -40,13 +40,13 @@ pub fn stale(ctx: &Ctx, whole: &str, kind: &str, enabled: bool, settings: &Map) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{both, planned};
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
-    use crate::exec::states::Plan;
-    use crate::wire::record::Arguments;
-    use crate::wire::value::Map;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_core::state::Plan;
+    use halite_lang::yaml;
+    use halite_value::Map;
+    use halite_value::record::Arguments;
 
     #[test]
     fn a_new_member_of_a_bond_that_stands_is_a_change() {
@@ -62,7 +62,7 @@ mod tests {
             )
         };
         let apply = |plan| match plan {
-            Ok(Plan::Changes { apply, .. }) => apply(&world.ctx(&crate::exec::context::NoMaster)).unwrap(),
+            Ok(Plan::Changes { apply, .. }) => apply(&world.ctx(&halite_core::context::NoMaster)).unwrap(),
             _ => panic!("nothing would change"),
         };
         apply(plan("eth1"));

@@ -1,8 +1,8 @@
 //! Whether an interface is up, and what is to be done about it.
 
-use super::super::ask;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::Value;
+use halite_core::state::ask;
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
 
 /// What is done with an interface when its configuration is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! `pip.installed`.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change, failed, given};
 use super::requirement::Requirement;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, given};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use pep440_rs::Version;
 use std::str::FromStr;
 
@@ -376,11 +376,11 @@ fn is_within(version: &str, (least, most): (&str, &str)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{both, planned};
     use super::*;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::fake::Fake;
+    use halite_lang::yaml;
 
     fn world() -> World {
         let host = Fake::new()

@@ -1,6 +1,6 @@
 //! `aggregate` for packages: those that several states want are installed, or removed, in one go.
 
-use crate::wire::value::{Map, Value};
+use halite_value::{Map, Value};
 
 /// What goes together: what is done with the packages, where they come from, and whether they are held.
 const ALIKE: [&str; 2] = ["fun", "fromrepo"];
@@ -43,7 +43,7 @@ fn wanted(low: &Map, key: &str) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::renderers::yaml;
+    use halite_lang::yaml;
 
     fn low(text: &str) -> Map {
         yaml::load(text).unwrap().as_map().unwrap().clone()

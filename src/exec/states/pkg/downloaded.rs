@@ -1,12 +1,12 @@
 //! `pkg.downloaded`.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, failed, given};
 use super::version::{Rules, fulfills};
 use super::wanted::{Pairs, pairs, shown};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, given};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that packages are fetched, but not installed.

@@ -1,12 +1,12 @@
 //! `pkg.group_installed`, with dnf.
 
-use super::super::{Look, Outcome, Plan, State, already, failed};
 use super::{installed_versions, troubled};
-use crate::exec::modules::pkg::tool;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed};
+use halite_core::{Ctx, Fault};
+use halite_modules::pkg::tool;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that the packages of a group are installed: its mandatory and default ones.

@@ -1,12 +1,12 @@
 //! `pkg.held`, `pkg.unheld`.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, failed};
 use super::wanted::{Pairs, pairs};
-use crate::exec::modules::pkg::tool;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed};
+use halite_core::{Ctx, Fault};
+use halite_modules::pkg::tool;
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 const NO_LOCKS: &str = "No any function to get the list of held packages available.\nCheck if the package manager supports \
                         package locking.";

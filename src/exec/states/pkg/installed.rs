@@ -1,15 +1,15 @@
 //! `pkg.installed`.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, failed, from_to, given};
 use super::verify::{Verify, listed};
 use super::version::{Rules, fulfills};
 use super::wanted::{Found, Pairs, Request, newest, shown};
 use super::{installed_versions, normal, note_refreshed, refreshes, troubled, versions_of};
-use crate::exec::modules::pkg::tool;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to, given};
+use halite_core::{Ctx, Fault};
+use halite_modules::pkg::tool;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that packages are installed, in any version or in a certain one.

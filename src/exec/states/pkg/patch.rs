@@ -1,12 +1,12 @@
 //! `pkg.patch_installed` and `pkg.patch_downloaded`, with dnf and zypper.
 
-use super::super::{Look, Outcome, Plan, State, already, failed, given};
 use super::troubled;
-use crate::exec::modules::pkg::tool;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, failed, given};
+use halite_core::{Ctx, Fault};
+use halite_modules::pkg::tool;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that the patches of advisories are installed.

@@ -1,13 +1,13 @@
 //! `pkg.removed`, `pkg.purged`.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, failed};
 use super::version::{Rules, fulfills};
 use super::wanted::{Pairs, pairs};
 use super::{installed_versions, normal, troubled, versions_of};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that packages are not installed; with apt their configuration stays.

@@ -1,12 +1,12 @@
 //! `pkg.uptodate`.
 
-use super::super::{Look, Outcome, Plan, State, ask, failed, from_to, given};
 use super::note_refreshed;
 use super::wanted::pairs;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, ask, failed, from_to, given};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 
 record! {
     /// Upgrades all packages that can be.
@@ -38,7 +38,7 @@ impl State for Uptodate {
         let would = match work.expected(look.ctx) {
             Err(fault) => return Ok(failed(fault.to_string())),
             Ok(expected) if expected.is_empty() && !refresh => {
-                return Ok(super::super::already("System is already up-to-date"));
+                return Ok(halite_core::state::already("System is already up-to-date"));
             }
             Ok(expected) if expected.is_empty() => Outcome::done("System is already up-to-date"),
             Ok(expected) => Outcome::new(None, "System update will be performed").with_changes(expected),

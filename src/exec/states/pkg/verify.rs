@@ -1,9 +1,9 @@
 //! `pkg_verify` of `pkg.installed`: whether the files of packages are as they were installed.
 
-use crate::exec::outputters::{Colors, Style, nested};
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_node::outputters::{Colors, Style, nested};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 /// What is passed over when files are checked.
 #[derive(Debug, Default, PartialEq)]
@@ -58,13 +58,13 @@ pub fn listed(ctx: &Ctx, files: &Map) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Plan;
-    use super::super::super::tests::{both, planned};
     use super::*;
-    use crate::exec::host::Finished;
-    use crate::exec::host::fake::Fake;
-    use crate::exec::modules::tests::World;
-    use crate::exec::renderers::yaml;
+    use crate::testing::World;
+    use crate::testing::{both, planned};
+    use halite_core::host::Finished;
+    use halite_core::host::fake::Fake;
+    use halite_core::state::Plan;
+    use halite_lang::yaml;
 
     const FORMAT: &str = "%{NAME}\t%{EPOCH}\t%{VERSION}\t%{RELEASE}\t%{ARCH}\t%{INSTALLTIME}\n";
     const INSTALLED: &str = "hello\t(none)\t1.0\t1\tnoarch\t1700000000\n";

@@ -1,8 +1,8 @@
 //! Versions of packages, and the conditions that an SLS puts on them: `1.2`, `1.2*`, `'>=1.2, <2'`.
 
-use super::super::ask;
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault};
+use halite_core::state::ask;
+use halite_core::{Ctx, Fault};
+use halite_lang::target::fnmatch::fnmatch;
 
 /// `<`, `<=`, `==`, `>=`, `>` or `!=`, with a version.
 #[derive(Clone, Debug, PartialEq, Eq)]

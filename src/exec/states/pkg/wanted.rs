@@ -1,12 +1,12 @@
 //! What `pkg.installed` is to install: what an SLS names, compared with what is there.
 
-use super::super::ask;
 use super::verify::{Altered, Verify};
 use super::version::{Rules, fulfills};
 use super::{installed_versions, normal, versions_of};
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::program::Program;
+use halite_core::state::ask;
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// Names, each with its version or, for `sources`, its address.
 pub type Pairs = Vec<(String, Option<String>)>;
@@ -128,7 +128,7 @@ impl Request {
 
 /// The newest version of each package, where it is newer than what is installed.
 pub fn newest(ctx: &Ctx, names: &[String]) -> Result<Vec<Option<String>>, Fault> {
-    let arguments = crate::wire::record::Arguments::positional(names.iter().map(String::as_str));
+    let arguments = halite_value::record::Arguments::positional(names.iter().map(String::as_str));
     let answer = ctx.run("pkg.latest_version", arguments.with("refresh", false))?;
     let text = |value: &Value| Some(value.to_text()).filter(|text| !text.is_empty());
     Ok(match &answer {

@@ -1,13 +1,13 @@
 //! What packages do when something that they watch has changed: the same again.
 
-use super::super::{Look, Plan, State, failed};
 use super::installed::Installed;
 use super::latest::Latest;
 use super::removed::{Purged, Removed};
-use crate::exec::Fault;
-use crate::record;
-use crate::wire::record::{Arguments, Keywords, Record};
-use crate::wire::value::Map;
+use halite_core::Fault;
+use halite_core::state::{Look, Plan, State, failed};
+use halite_value::Map;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords, Record};
 
 record! {
     /// Does again what the state does, when something that it watches has changed.

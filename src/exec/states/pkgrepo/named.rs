@@ -1,11 +1,11 @@
 //! Sources of packages that have a name and settings, as dnf and zypper know them.
 
 use super::{Absent, CAUTION, Managed, disabled, is_on};
-use crate::exec::modules::pkg::{comment_lines, tool};
-use crate::exec::states::{Outcome, Plan, already, failed, from_to, single};
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Outcome, Plan, already, failed, from_to, single};
+use halite_core::{Ctx, Fault};
+use halite_modules::pkg::{comment_lines, tool};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 /// Whether the host's packages come from such sources.
 pub fn has_names(ctx: &Ctx) -> bool {

@@ -1,9 +1,9 @@
 //! `selinux.boolean`: booleans of the policy, one or many at once.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change, failed, from_to};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, from_to};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that booleans of SELinux's policy are on or off.
@@ -140,7 +140,7 @@ fn wanted(low: &Map) -> Map {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::renderers::yaml;
+    use halite_lang::yaml;
 
     fn low(text: &str) -> Map {
         yaml::load(text).unwrap().as_map().unwrap().clone()

@@ -1,10 +1,10 @@
 //! `selinux.fcontext_policy_present`, `absent` and `applied`: the contexts that the policy has for files.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change, from_to, single};
 use super::is_done;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, from_to, single};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that the policy has a context for files.

@@ -1,9 +1,9 @@
 //! `selinux.mode`: whether SELinux enforces.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change, failed, from_to};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::Value;
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, from_to};
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
+use halite_value::record;
 
 record! {
     /// Makes sure that SELinux runs in a mode, now and after the next boot. From and to disabled it takes a boot.

@@ -1,9 +1,9 @@
 //! `selinux.module`, `module_install`, `module_remove`: modules of the policy.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change, failed};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that a module of SELinux's policy is enabled or disabled; installs or removes it where that is asked for.

@@ -1,10 +1,10 @@
 //! `selinux.port_policy_present` and `port_policy_absent`: the types that the policy has for ports.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, change, from_to};
 use super::is_done;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, from_to};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that the policy has a type for a port.

@@ -1,11 +1,11 @@
 //! `service.enabled`, `service.disabled`, and the argument `enable`: whether a service starts with the host.
 
-use super::super::{Look, Outcome, Plan, State, ask, single};
 use super::is_available;
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::record::Keywords;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Look, Outcome, Plan, State, ask, single};
+use halite_core::{Ctx, Fault};
+use halite_value::record;
+use halite_value::record::Keywords;
+use halite_value::{Map, Value};
 
 record! {
     /// Makes sure that a service starts with the host, whether it runs now or not.
@@ -27,7 +27,7 @@ impl State for Enabled {
             let comment =
                 format!("Service {name} not present; if created in this state run, it would have been enabled");
             let done = format!("The named service {name} is not available");
-            return Ok(super::super::stands(Outcome::new(None, comment), Outcome::failed(done)));
+            return Ok(halite_core::state::stands(Outcome::new(None, comment), Outcome::failed(done)));
         }
         boot.plan(look.ctx)
     }

@@ -1,9 +1,9 @@
 //! `service.masked`, `service.unmasked`: services that systemd may not start at all.
 
-use super::super::{Look, Outcome, Plan, State, already, ask, failed, from_to, single};
-use crate::exec::{Ctx, Fault};
-use crate::record;
-use crate::wire::value::Map;
+use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to, single};
+use halite_core::{Ctx, Fault};
+use halite_value::Map;
+use halite_value::record;
 
 record! {
     /// Makes sure that systemd does not start a service, whoever asks for it.

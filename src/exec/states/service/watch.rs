@@ -1,11 +1,11 @@
 //! What a service does when something that it watches has changed.
 
-use super::super::{Look, Outcome, Plan, State, already, failed, single};
 use super::wait;
-use crate::exec::Fault;
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::Value;
+use halite_core::Fault;
+use halite_core::state::{Look, Outcome, Plan, State, already, failed, single};
+use halite_value::Value;
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
 
 record! {
     /// Starts a service again, or has it read its configuration anew, when something that it watches has changed.
@@ -54,7 +54,7 @@ impl State for Watched {
             (_, false) => ("service.start", "start", "started"),
         };
         let would = Outcome::new(None, format!("Service is set to be {done}"));
-        let apply = move |ctx: &crate::exec::Ctx| {
+        let apply = move |ctx: &halite_core::Ctx| {
             let name = Arguments::default().with("name", self.name.as_str());
             if verb == "start" {
                 // What is left of it would be in the way of a start.

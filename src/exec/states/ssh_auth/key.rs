@@ -1,8 +1,8 @@
 //! A key as an SLS gives it: alone, with a comment, or as a whole line of authorized_keys.
 
-use super::super::given;
-use crate::exec::regex::Regex;
-use crate::wire::value::{Map, Value};
+use halite_core::state::given;
+use halite_lang::regex::Regex;
+use halite_value::{Map, Value};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {

@@ -1,10 +1,10 @@
 //! Making an account.
 
-use super::super::{Outcome, ask, given};
 use super::{HIDDEN, Present, shadow};
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::state::{Outcome, ask, given};
+use halite_core::{Ctx, Fault};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 impl Present {
     pub(super) fn create(self, ctx: &Ctx) -> Result<Outcome, Fault> {

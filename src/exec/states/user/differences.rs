@@ -1,8 +1,8 @@
 //! What of an account is not as it should be.
 
 use super::{Present, shadow};
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault, paths};
+use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 
 impl Present {

@@ -1,11 +1,11 @@
 //! Changing an account that is there.
 
-use super::super::{Outcome, ask, given};
 use super::{HIDDEN, Present, shadow};
-use crate::exec::host::Attributes;
-use crate::exec::{Ctx, Fault, paths};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::host::Attributes;
+use halite_core::state::{Outcome, ask, given};
+use halite_core::{Ctx, Fault, paths};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 impl Present {

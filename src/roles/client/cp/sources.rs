@@ -1,6 +1,6 @@
 //! What `salt-cp` copies: the files that were named, and those below the folders that were.
 
-use crate::roles::cli::{Exit, Trouble};
+use crate::cli::{Exit, Trouble};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -96,7 +96,7 @@ fn source(path: &Path, below: Option<&Path>) -> io::Result<Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::host::fake::Folder;
+    use halite_core::host::fake::Folder;
 
     #[test]
     fn folders_go_with_their_names_and_files_where_they_are_wanted() {

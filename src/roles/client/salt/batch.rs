@@ -1,14 +1,14 @@
 //! Whether a job is run in a batch, and how.
 
-use crate::roles::cli::exit::print;
-use crate::roles::cli::options::Seconds;
-use crate::roles::cli::options::batch_size;
-use crate::roles::cli::salt::SaltLine;
-use crate::roles::cli::{Exit, Trouble};
-use crate::roles::client::ClientError;
-use crate::roles::config::Config;
-use crate::wire::message::{AtFailure, Batch, BatchSize};
-use crate::wire::value::Value;
+use crate::cli::exit::print;
+use crate::cli::options::Seconds;
+use crate::cli::options::batch_size;
+use crate::cli::salt::SaltLine;
+use crate::cli::{Exit, Trouble};
+use crate::client::ClientError;
+use crate::config::Config;
+use halite_value::Value;
+use halite_wire::message::{AtFailure, Batch, BatchSize};
 use std::time::Duration;
 
 /// How many at a time in a batch that a limit makes, where nothing says so.

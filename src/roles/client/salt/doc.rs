@@ -1,8 +1,8 @@
 //! How documentation of functions is shown: each function once, whoever of the minions has it.
 
-use crate::roles::cli::options::Output;
-use crate::roles::cli::{Display, Trouble};
-use crate::wire::value::{Map, Value};
+use crate::cli::options::Output;
+use crate::cli::{Display, Trouble};
+use halite_value::{Map, Value};
 
 /// `answers` are what `sys.doc` gave, by minion. How many functions were shown.
 pub fn show(answers: &Map, output: &Output, display: &mut Display) -> Result<usize, Trouble> {

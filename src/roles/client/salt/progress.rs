@@ -1,6 +1,6 @@
 //! The progress bar of `--progress`, below the answers on a terminal.
 
-use crate::exec::outputters::progress::bar;
+use halite_node::outputters::progress::bar;
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Instant;
 

@@ -1,12 +1,12 @@
 //! What has been shown of a job, and how the program ends with it.
 
 use super::{Published, doc, progress::Progress};
-use crate::exec::modules;
-use crate::roles::cli::exit::complain;
-use crate::roles::cli::salt::SaltLine;
-use crate::roles::cli::{Display, Exit, Trouble};
-use crate::wire::message::{EndState, Outcome, Return};
-use crate::wire::value::{Map, Value};
+use crate::cli::exit::complain;
+use crate::cli::salt::SaltLine;
+use crate::cli::{Display, Exit, Trouble};
+use halite_run::modules;
+use halite_value::{Map, Value};
+use halite_wire::message::{EndState, Outcome, Return};
 
 pub struct Shown<'a> {
     line: &'a SaltLine,

@@ -1,6 +1,6 @@
 //! Options: daemon.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 // The default differs between master and minion.
 const CONF_FILE: Opt = Opt::text("conf_file", "/etc/salt/minion", "The configuration file itself.")

@@ -1,6 +1,6 @@
 //! Options: files for minions.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 // The default differs between master and minion.
 const FILE_CLIENT: Opt =

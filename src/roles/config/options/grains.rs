@@ -1,6 +1,6 @@
 //! Options: grains.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 // The default differs between master and minion.
 const ENABLE_GPU_GRAINS: Opt = Opt::truth("enable_gpu_grains", true, "Look for graphics cards.");

@@ -1,6 +1,6 @@
 //! Options: identity and keys.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 // The default differs between master and minion.
 const AUTO_ACCEPT: Opt = Opt::only_true("auto_accept", true, "Accept every new key without being asked. Dangerous.");

@@ -1,6 +1,6 @@
 //! Options: jobs and events.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 // The default differs between master and minion.
 const SALT_CP_CHUNK_SIZE: Opt =

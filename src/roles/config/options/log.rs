@@ -1,6 +1,6 @@
 //! Options: logging.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 // The default differs between master and minion.
 const LOG_FILE: Opt = Opt::log(

@@ -1,6 +1,6 @@
 //! Options: modules.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 // The default differs between master and minion.
 const EXTENSION_MODULES: Opt = Opt::path(

@@ -1,6 +1,6 @@
 //! Options: salt-ssh.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 /// Of the master.
 pub const MASTER: Section = Section {

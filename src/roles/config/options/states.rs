@@ -1,6 +1,6 @@
 //! Options: states.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 /// Of master and minion alike.
 pub const COMMON: Section = Section {

@@ -1,6 +1,6 @@
 //! Options: syndic and cluster.
 
-use crate::roles::config::option::{Default, Opt, Section};
+use crate::config::option::{Default, Opt, Section};
 
 /// Of master and minion alike.
 pub const COMMON: Section = Section {

@@ -1,7 +1,7 @@
 //! Completions for bash, one file for each program, under its name: bash-completion loads it when it is wanted.
 
 use super::{MADE, Takes, ids_command, kinds, names, own_words};
-use crate::roles::cli::Program;
+use crate::cli::Program;
 
 pub(super) fn script(program: &Program) -> String {
     let declared = program.declared();

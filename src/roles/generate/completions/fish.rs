@@ -1,8 +1,8 @@
 //! Completions for fish, one file for each program.
 
 use super::{MADE, Takes, ids_command, kinds, own_words};
-use crate::roles::cli::Program;
-use crate::roles::cli::line::{ALIASES, Declared};
+use crate::cli::Program;
+use crate::cli::line::{ALIASES, Declared};
 
 pub(super) fn script(program: &Program) -> String {
     let name = program.name;

@@ -1,8 +1,8 @@
 //! Completions for zsh, one file for each program, `_NAME`, for a folder in `fpath`.
 
 use super::{MADE, Takes, ids_command, kinds, names, own_words};
-use crate::roles::cli::Program;
-use crate::roles::cli::line::Declared;
+use crate::cli::Program;
+use crate::cli::line::Declared;
 
 pub(super) fn script(program: &Program) -> String {
     let mut out = format!("#compdef {}\n{MADE}\n\n", program.name);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::wire::message::{AtFailure, Batch, BatchSize};
+use halite_wire::message::{AtFailure, Batch, BatchSize};
 
 const LOST_AFTER: Duration = Duration::from_secs(600);
 

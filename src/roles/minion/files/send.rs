@@ -1,9 +1,9 @@
 //! A file of this host for the master (`cp.push`).
 
 use super::{FileChannel, PART, WINDOW, unexpected};
-use crate::exec::digest::HashType;
-use crate::wire::cbor::{ByteString, Bytes};
-use crate::wire::message::{FileAnswer, FileAsk};
+use halite_lang::digest::HashType;
+use halite_wire::cbor::{ByteString, Bytes};
+use halite_wire::message::{FileAnswer, FileAsk};
 use smol::Task;
 use std::collections::VecDeque;
 use std::fs::File;

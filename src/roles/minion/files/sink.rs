@@ -1,6 +1,6 @@
 //! Where the parts of a file are written and hashed, on a thread that may block.
 
-use crate::exec::digest::HashType;
+use halite_lang::digest::HashType;
 use smol::Task;
 use smol::channel::{Receiver, Sender, bounded};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -90,7 +90,7 @@ fn open(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::host::fake::Folder;
+    use halite_core::host::fake::Folder;
 
     #[test]
     fn a_file_goes_on_where_it_was_and_its_digest_is_that_of_the_whole() {

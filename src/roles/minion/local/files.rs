@@ -2,10 +2,10 @@
 
 use super::super::files::FileChannel;
 use super::{MinionAnswer, MinionAsk, unexpected};
-use crate::exec::Fault;
-use crate::exec::digest::HashType;
-use crate::exec::fileserver::{Entries, FileHash, Files, Listing};
-use crate::wire::message::{FileAnswer, FileAsk};
+use halite_core::Fault;
+use halite_core::files::{Entries, FileHash, Files, Listing};
+use halite_lang::digest::HashType;
+use halite_wire::message::{FileAnswer, FileAsk};
 use std::path::Path;
 use std::rc::Rc;
 

@@ -1,12 +1,12 @@
 //! Another version of the program, tried: it must come up as a minion and reach a master, or the installed one goes on.
 
 use super::{exited, shown, stop};
-use crate::exec::host::Machine;
-use crate::exec::update::{Outcome, Update};
-use crate::roles::daemon::Start;
-use crate::roles::daemon::launch::{Heard, Stage, hears_connected};
-use crate::roles::daemon::signals::{Ear, Told};
+use crate::daemon::Start;
+use crate::daemon::launch::{Heard, Stage, hears_connected};
+use crate::daemon::signals::{Ear, Told};
 use async_io::Timer;
+use halite_core::host::Machine;
+use halite_core::update::{Outcome, Update};
 use smol::future::FutureExt;
 use std::os::unix::net::UnixStream;
 use std::process::Child;

@@ -1,9 +1,9 @@
 //! `ip.get_bond` and `ip.build_bond`: the options of the driver, below `/etc/modprobe.d`.
 
 use super::super::{Family, Settings, bond, lines_of, needs, write};
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::{Ctx, Fault};
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 fn path(iface: &str) -> String {
     format!("/etc/modprobe.d/{iface}.conf")

@@ -2,8 +2,8 @@
 
 use super::super::Settings;
 use super::super::check::{SWITCHES, is_hardware, is_number, switch, wrong};
-use crate::exec::Fault;
-use crate::wire::value::{Map, Value};
+use halite_core::Fault;
+use halite_value::{Map, Value};
 
 /// By the words of the file, without `bridge_` in front.
 pub fn options(settings: &Settings, iface: &str) -> Result<Map, Fault> {

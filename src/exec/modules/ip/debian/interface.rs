@@ -5,8 +5,8 @@ use super::super::{Family, Settings, bond, ethtool, needs, write};
 use super::options::{self, COMMANDS};
 use super::stanza::{Interface, Interfaces, SOURCE, Stanza};
 use super::{FAMILIES, FILE, FOLDER, bridge, pppoe};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 const KINDS: [&str; 11] =
     ["eth", "bond", "alias", "clone", "ipsec", "dialup", "bridge", "slave", "vlan", "pppoe", "source"];

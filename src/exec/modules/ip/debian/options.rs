@@ -1,7 +1,7 @@
 //! The options of an interface in `/etc/network/interfaces`: their order, and what they may be.
 
 use super::super::check::{is_hardware, is_ipv4, is_ipv6, is_netmask, whole};
-use crate::wire::value::Value;
+use halite_value::Value;
 
 /// What an option may be in a stanza of one version of IP.
 #[derive(Clone, Copy)]

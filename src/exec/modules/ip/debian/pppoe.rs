@@ -2,8 +2,8 @@
 
 use super::super::Settings;
 use super::super::check::{SWITCHES, switch, wrong};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 const OPTIONS: [&str; 18] = [
     "user",

@@ -2,8 +2,8 @@
 //! them when it goes down.
 
 use super::super::{Settings, lines_of, write};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// The scripts that add and delete. Names with a dot are not run by run-parts(8).
 fn paths(iface: &str) -> [String; 2] {

@@ -2,9 +2,9 @@
 
 use super::super::Settings;
 use super::super::check::{SWITCHES, switch, wrong_setting};
-use crate::exec::{Ctx, Fault, paths, text_file};
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::{Ctx, Fault, paths, text_file};
+use halite_value::Value;
+use halite_value::record::Arguments;
 
 const NETWORKING: &str = "/etc/default/networking";
 const RESOLVER: &str = "/etc/resolv.conf";

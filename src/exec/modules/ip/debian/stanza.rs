@@ -2,8 +2,8 @@
 
 use super::options::{self, OPTIONS};
 use super::{FAMILIES, FILE, FOLDER};
-use crate::exec::{Ctx, Fault, paths, text_file};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault, paths, text_file};
+use halite_value::{Map, Value};
 
 /// What the files say of one interface.
 #[derive(Clone, Debug, Default, PartialEq)]

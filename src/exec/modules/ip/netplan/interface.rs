@@ -5,10 +5,10 @@ use super::super::bridge::PARAMETERS;
 use super::super::check::{switch, whole, wrong};
 use super::super::{Settings, lines_of, write};
 use super::{Declared, ETHERNETS, FOLDER, lines, words};
-use crate::exec::net::Net;
-use crate::exec::renderers::yaml;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_lang::net::Net;
+use halite_lang::yaml;
+use halite_value::{Map, Value};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// Kinds of interfaces, and the section that has them.

@@ -5,10 +5,10 @@ use super::super::check::{whole, wrong};
 use super::super::{Settings, write};
 use super::interface::{path as path_of_interface, with_length};
 use super::{Declared, FOLDER, lines, network};
-use crate::exec::net::Net;
-use crate::exec::renderers::yaml;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_lang::net::Net;
+use halite_lang::yaml;
+use halite_value::{Map, Value};
 
 fn path(iface: &str) -> String {
     format!("{FOLDER}/91-salt-{iface}-routes.yaml")

@@ -1,14 +1,14 @@
 //! Interfaces and routes on a host that has netplan.
 
-use crate::exec::Fault;
-use crate::exec::context::NoMaster;
-use crate::exec::host::fake::Fake;
-use crate::exec::host::{Finished, Host};
-use crate::exec::modules::call;
-use crate::exec::modules::tests::World;
-use crate::exec::renderers::yaml;
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use crate::testing::World;
+use halite_core::Fault;
+use halite_core::context::NoMaster;
+use halite_core::host::fake::Fake;
+use halite_core::host::{Finished, Host};
+use halite_core::module::call;
+use halite_lang::yaml;
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 use std::path::Path;
 
 fn world(host: Fake) -> World {

@@ -2,9 +2,9 @@
 
 use super::super::Settings;
 use super::keyfile::Section;
-use crate::exec::Fault;
-use crate::exec::net::Net;
-use crate::wire::value::Value;
+use halite_core::Fault;
+use halite_lang::net::Net;
+use halite_value::Value;
 use std::net::{IpAddr, Ipv4Addr};
 
 const MANUAL: &str = "manual";

@@ -5,8 +5,8 @@ use super::super::bridge::PARAMETERS;
 use super::super::check::whole;
 use super::interface::Kind;
 use super::keyfile::Section;
-use crate::exec::Fault;
-use crate::wire::value::Value;
+use halite_core::Fault;
+use halite_value::Value;
 
 /// What is no option of a bond. All else is: the kernel knows more of them than a list here could have.
 const NO_BOND: &[&str] = &[

@@ -3,7 +3,7 @@
 use super::super::{Settings, checked};
 use super::keyfile::{self, Section};
 use super::{addresses, device, routes};
-use crate::exec::{Ctx, Fault};
+use halite_core::{Ctx, Fault};
 
 /// Settings of network-scripts and ethtool(8) that have no place in a keyfile.
 const NO_PLACE: [&str; 17] = [

@@ -1,8 +1,8 @@
 //! The keyfile of a connection: sections of names and values.
 
 use super::super::{lines_of, write};
-use crate::exec::digest;
-use crate::exec::{Ctx, Fault};
+use halite_core::{Ctx, Fault};
+use halite_lang::digest;
 
 /// The name space of the UUIDs that Salt gives its connections.
 const NAMESPACE: [u8; 16] =

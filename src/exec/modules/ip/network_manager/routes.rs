@@ -4,8 +4,8 @@
 use super::super::Settings;
 use super::addresses::with_length;
 use super::keyfile::{self, Section, section_of};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 const SECTIONS: [&str; 2] = ["ipv4", "ipv6"];
 

@@ -3,9 +3,9 @@
 use super::super::check::{SWITCHES, is_hardware, is_ipv4, is_ipv6, switch, whole, wrong};
 use super::super::{Family, Settings, bond, ethtool, needs, write};
 use super::{FOLDER, lines_of};
-use crate::exec::{Ctx, Fault};
-use crate::wire::record::Arguments;
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::record::Arguments;
+use halite_value::{Map, Value};
 
 const KINDS: [&str; 13] =
     ["eth", "bond", "team", "alias", "clone", "ipsec", "dialup", "bridge", "slave", "teamport", "vlan", "ipip", "ib"];

@@ -3,8 +3,8 @@
 use super::super::check::is_ipv6;
 use super::super::{Settings, write};
 use super::{FOLDER, lines_of};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::Map;
+use halite_core::{Ctx, Fault};
+use halite_value::Map;
 
 fn paths(iface: &str) -> [String; 2] {
     ["route", "route6"].map(|name| format!("{FOLDER}/{name}-{iface}"))

@@ -3,8 +3,8 @@
 use super::super::check::{SWITCHES, switch, wrong_setting};
 use super::super::{Settings, write};
 use super::{NETWORK, lines_of};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// The settings that have a line, by the name they are set by.
 const LINES: [(&str, &str); 9] = [

@@ -1,8 +1,8 @@
 //! Where apt gets its packages: `sources.list` and its kin, in one line each or in stanzas (deb822).
 
-use crate::exec::host::{Attributes, Host};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::host::{Attributes, Host};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
 const LIST: &str = "/etc/apt/sources.list";
@@ -284,7 +284,7 @@ impl Sources {
                 continue;
             }
             if let Some(folder) = path.parent() {
-                crate::exec::paths::make_folders(host, folder).map_err(refused)?;
+                halite_core::paths::make_folders(host, folder).map_err(refused)?;
             }
             let attributes = Attributes { mode: host.stat(path).is_err().then_some(0o644), ..Attributes::default() };
             host.write(path, text.as_bytes(), attributes).map_err(refused)?;

@@ -1,13 +1,13 @@
 //! Groups of packages, which dnf alone has: `pkg.group_list` and its kin.
 
 use super::{dnf, options, tool};
-use crate::exec::modules::Run;
-use crate::exec::modules::pkg::manager::{How, Manager};
-use crate::exec::modules::pkg::rpm;
-use crate::exec::{Ctx, Fault, Reply};
-use crate::record;
-use crate::wire::record::{Arguments, Keywords};
-use crate::wire::value::{Map, Value};
+use crate::pkg::manager::{How, Manager};
+use crate::pkg::rpm;
+use halite_core::module::Run;
+use halite_core::{Ctx, Fault, Reply};
+use halite_value::record;
+use halite_value::record::{Arguments, Keywords};
+use halite_value::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How much a group wants its packages.

@@ -1,12 +1,13 @@
 //! `pkg.install` with dnf.
 
 use super::{dnf, locks, offers, options, patches, tool, versions_of};
-use crate::exec::modules::pkg::manager::{Done, How};
-use crate::exec::modules::pkg::rpm::{self, compare, installed};
-use crate::exec::modules::pkg::{Packages, Targets, change, check_names, fetched};
-use crate::exec::target::fnmatch::fnmatch;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::Map;
+use crate::pkg::manager::{Done, How};
+use crate::pkg::rpm;
+use crate::pkg::rpm::{compare, installed};
+use crate::pkg::{Packages, Targets, change, check_names, fetched};
+use halite_core::{Ctx, Fault};
+use halite_lang::target::fnmatch::fnmatch;
+use halite_value::Map;
 use std::cmp::Ordering;
 
 /// A package and the word that the tool is given for it.

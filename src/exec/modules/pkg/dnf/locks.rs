@@ -1,10 +1,12 @@
 //! Packages that are held, with the versionlock of dnf.
 
 use super::{dnf, tool};
-use crate::exec::modules::pkg::{self, rpm};
-use crate::exec::renderers::toml;
-use crate::exec::{Ctx, Fault, regex, text_file};
-use crate::wire::value::{Map, Value};
+use crate::pkg;
+use crate::pkg::rpm;
+use halite_core::{Ctx, Fault, text_file};
+use halite_lang::regex;
+use halite_lang::toml;
+use halite_value::{Map, Value};
 
 /// What names of packages are like, before epoch and version.
 pub const NAMES: &str = r"[\w+]+(?:[.-][^-]+)*";

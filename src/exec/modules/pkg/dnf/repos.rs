@@ -1,12 +1,12 @@
 //! Where dnf's packages come from: the `.repo` files in its folders, and Copr.
 
 use super::{dnf, is_dnf, split};
-use crate::exec::modules::pkg::repo_file::{Repo, RepoFile, Twice, files_in};
-use crate::exec::modules::pkg::rpm;
-use crate::exec::modules::pkg::show::is_true;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault, paths, text_file};
-use crate::wire::value::{Map, Value};
+use crate::pkg::repo_file::{Repo, RepoFile, Twice, files_in};
+use crate::pkg::rpm;
+use crate::pkg::show::is_true;
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault, paths, text_file};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 /// Settings of which a repository has one: where its packages are.

@@ -1,9 +1,9 @@
 //! What has become of the files of packages since they were installed.
 
 use super::rpm;
-use crate::exec::program::Program;
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::program::Program;
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// What the letters of `rpm --verify` stand for, in the words of `pkg.verify` and of `pkg.modified`.
 const CHECKS: [(char, &str, &str); 9] = [

@@ -1,8 +1,8 @@
 //! `pkg.info_installed` of rpm.
 
 use super::{compare, rpm};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// Keys of the answer, with the queries of rpm. What is empty is not shown.
 const FIELDS: [(&str, &str); 20] = [

@@ -1,8 +1,8 @@
 //! How zypper is called, and what its exit codes and its XML say.
 
-use crate::exec::program::{Answer, Program};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::Map;
+use halite_core::program::{Answer, Program};
+use halite_core::{Ctx, Fault};
+use halite_value::Map;
 use roxmltree::{Document, Node};
 use std::time::Duration;
 

@@ -2,11 +2,13 @@
 
 use super::call::Zypper;
 use super::search;
-use crate::exec::accounts::below;
-use crate::exec::modules::pkg;
-use crate::exec::modules::pkg::rpm::{self, Which};
-use crate::exec::{Ctx, Fault, regex};
-use crate::wire::value::{Map, Value};
+use crate::pkg;
+use crate::pkg::rpm;
+use crate::pkg::rpm::Which;
+use halite_core::accounts::below;
+use halite_core::{Ctx, Fault};
+use halite_lang::regex;
+use halite_value::{Map, Value};
 
 const LOCKS: &str = "etc/zypp/locks";
 

@@ -1,10 +1,10 @@
 //! Where zypper's packages come from: what its `.repo` files say, and what zypper makes of them.
 
 use super::call::Zypper;
-use crate::exec::accounts::below;
-use crate::exec::modules::pkg::repo_file::{Repo, RepoFile, Twice, files_in};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use crate::pkg::repo_file::{Repo, RepoFile, Twice, files_in};
+use halite_core::accounts::below;
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 const FOLDER: &str = "etc/zypp/repos.d";
 
@@ -60,7 +60,7 @@ fn normal(url: &str) -> String {
 
 /// Makes or changes a repository.
 pub fn change(ctx: &Ctx, repo: &str, given: &Map, root: Option<&str>) -> Result<Map, Fault> {
-    if !crate::exec::modules::pkg::is_name(repo) {
+    if !crate::pkg::is_name(repo) {
         return Err(Fault::invocation(format!("'{repo}' is not the name of a repository")));
     }
     let known = one(ctx, repo, root)?;

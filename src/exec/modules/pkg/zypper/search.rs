@@ -1,10 +1,10 @@
 //! What zypper knows of packages, patches, patterns and products.
 
 use super::call::Zypper;
-use crate::exec::accounts::below;
-use crate::exec::modules::pkg::{check_names, rpm};
-use crate::exec::{Ctx, Fault};
-use crate::wire::value::{Map, Value};
+use crate::pkg::{check_names, rpm};
+use halite_core::accounts::below;
+use halite_core::{Ctx, Fault};
+use halite_value::{Map, Value};
 
 /// What is known of packages that can be had, by name: what `zypper info` says, with keys in small letters.
 pub fn info(ctx: &Ctx, names: &[String], root: Option<&str>) -> Result<Map, Fault> {

@@ -1,9 +1,9 @@
 //! `recurse`: owner and mode of what is in a folder.
 
 use super::super::owner::Owner;
-use crate::exec::host::FileKind;
-use crate::exec::{Ctx, paths};
-use crate::wire::value::{Map, Value};
+use halite_core::host::FileKind;
+use halite_core::{Ctx, paths};
+use halite_value::{Map, Value};
 use std::path::Path;
 
 /// What the list of `recurse` may have in it.

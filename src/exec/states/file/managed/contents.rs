@@ -1,10 +1,10 @@
 //! Content that stands in the SLS, in the pillar or in the grains.
 
-use super::super::super::Look;
 use super::super::source::Complaint;
 use super::Managed;
-use crate::exec::outputters::lines;
-use crate::wire::value::{Map, Value};
+use halite_core::state::Look;
+use halite_node::outputters::lines;
+use halite_value::{Map, Value};
 
 impl Managed {
     /// The content as the SLS gives it; nothing where it comes from a source.

@@ -1,12 +1,12 @@
 //! What is below a folder of the file server, and where it goes.
 
-use crate::exec::fileserver::address::parse;
-use crate::exec::fileserver::client::address_of;
-use crate::exec::patterns::passes;
-use crate::exec::states::Look;
-use crate::exec::{Fault, paths};
-use crate::wire::record::Arguments;
-use crate::wire::value::Value;
+use halite_core::state::Look;
+use halite_core::{Fault, paths};
+use halite_lang::patterns::passes;
+use halite_node::fileserver::address::parse;
+use halite_node::fileserver::client::address_of;
+use halite_value::Value;
+use halite_value::record::Arguments;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is wanted of it.

@@ -1,0 +1,31 @@
+//! The process of the minion and its user.
+
+use super::Look;
+use halite_value::{Map, Value};
+
+pub(super) fn grains(look: &Look) -> Map {
+    let mut grains = Map::new();
+    let path = look.host.env("PATH").unwrap_or_default();
+    grains.insert("systempath", Value::list(path.split(':').filter(|folder| !folder.is_empty())));
+    grains.insert("path", path);
+    grains.insert("ps", "ps -efHww");
+    grains.insert("shell", look.host.env("SHELL").unwrap_or_else(|| "/bin/sh".to_owned()));
+    if let Ok(folder) = std::env::current_dir() {
+        grains.insert("cwd", folder.to_string_lossy().as_ref());
+    }
+    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    grains.insert("uid", uid);
+    grains.insert("gid", gid);
+    grains.insert("pid", std::process::id());
+    if let Ok(Some(user)) = look.host.user_by_uid(uid) {
+        grains.insert("username", user.name);
+    }
+    let groups = look.text("/etc/group").unwrap_or_default();
+    let name = groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == gid.to_string()).then(|| name.to_owned())
+    });
+    grains.insert("groupname", name);
+    grains
+}
