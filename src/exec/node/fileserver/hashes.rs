@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::SystemTime;
 
 /// Hashes that are remembered.
 const MOST: usize = 20_000;
@@ -19,7 +20,8 @@ struct Known(Option<(Version, String)>);
 
 impl Hashes {
     /// The digest of a file in this version, made where it is not known. Nothing while another thread makes it. `make`
-    /// gives the version that the file has when it was read: what changed meanwhile is not remembered.
+    /// gives the version that the file has when it was read: what changed meanwhile is not remembered, nor what was
+    /// changed so shortly before that a later write may have left the same version.
     pub fn of(
         &self,
         path: &Path,
@@ -37,8 +39,9 @@ impl Hashes {
         {
             return Ok(Some(digest.clone()));
         }
+        let is_settled = version.is_settled(SystemTime::now());
         let (now, digest) = make()?;
-        if now == version {
+        if now == version && is_settled {
             known.0 = Some((version, digest.clone()));
         }
         Ok(Some(digest))
@@ -71,5 +74,17 @@ mod tests {
             Ok((new, "new".to_owned()))
         });
         assert_eq!(outer.unwrap().as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn the_hash_of_a_file_that_is_being_written_is_not_remembered() {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64;
+        let mut bytes = [0; Version::BYTES];
+        bytes[32..].copy_from_slice(&since.to_be_bytes());
+        let (hashes, version, path) = (Hashes::default(), Version::from_bytes(bytes), Path::new("/f"));
+        for digest in ["half", "whole"] {
+            let made = hashes.of(path, version, || Ok((version, digest.to_owned()))).unwrap();
+            assert_eq!(made.as_deref(), Some(digest));
+        }
     }
 }

@@ -15,7 +15,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// How long lists are kept where the configuration does not say.
 const LIST_TIME: Duration = Duration::from_secs(20);
@@ -61,6 +61,15 @@ impl Version {
             place.copy_from_slice(&part.to_be_bytes());
         }
         Version(bytes)
+    }
+
+    /// Whether a file in this version cannot have been written to since without getting another one: file systems count
+    /// time in ticks (of 10 ms at most), and two writes in one tick leave the same version.
+    pub fn is_settled(&self, now: SystemTime) -> bool {
+        const TICK: Duration = Duration::from_millis(10);
+        let [.., a, b, c, d, e, f, g, h] = self.0;
+        let changed = SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::from_be_bytes([a, b, c, d, e, f, g, h]));
+        now.duration_since(changed).is_ok_and(|age| age > 2 * TICK)
     }
 
     pub fn from_bytes(bytes: [u8; Version::BYTES]) -> Version {
