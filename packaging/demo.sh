@@ -5,10 +5,9 @@ cd "$(dirname "$0")/.."
 . packaging/env.sh
 prepare
 
-say "building the static binary (the first time takes some minutes)"
-cargo build --release --quiet
-built=$(find target -maxdepth 3 -type f -path '*release/halite' -newer Cargo.toml | head -n 1)
-[ -n "$built" ] || built=$(find target -maxdepth 3 -type f -path '*release/halite' | head -n 1)
+say "building the static binary, with few optimizations so that it is ready soon (make build makes the one to install)"
+cargo build --profile demo
+built=$(find target -maxdepth 3 -type f -path '*/demo/halite' | head -n 1)
 
 root=$(mktemp -d /tmp/halite-demo.XXXXXX)
 pids=
@@ -52,10 +51,30 @@ root_dir: $root/$id
 CONF
 done
 
-# shown COMMAND ...: shows the command, then its answer as it comes.
+# quoted WORD ...: the words as one would type them.
+quoted() {
+    for word in "$@"; do
+        case $word in
+        '' | *[!A-Za-z0-9_./,=:@%+-]*) printf " '%s'" "$(printf '%s' "$word" | sed "s/'/'\\\\''/g")" ;;
+        *) printf ' %s' "$word" ;;
+        esac
+    done
+}
+
+# milliseconds: since some moment. Not every date knows parts of a second; the kernel knows hundredths.
+milliseconds() {
+    case $(date +%3N) in
+    *[!0-9]*) awk '{ printf "%d", $1 * 1000 }' /proc/uptime ;;
+    *) date +%s%3N ;;
+    esac
+}
+
+# shown COMMAND ...: shows the command, its answer as it comes, and how long it took.
 shown() {
-    printf '\n$ %s\n' "$*"
+    printf '\n$%s\n' "$(quoted "$@")"
+    begun=$(milliseconds)
     "$@"
+    printf '(%s ms)\n' "$(($(milliseconds) - begun))"
 }
 
 # until WHAT COMMAND ...: asks again and again, with a limit.
