@@ -9,7 +9,7 @@ SEEDS = 50
 MINUTES = 10
 HALITE = $(shell find target -maxdepth 3 -type f -path '*release/halite' 2>/dev/null | head -n 1)
 
-.PHONY: demo test build bench chaos flood soak generate install deb rpm tar check-packages
+.PHONY: demo test build bench chaos flood soak big-files generate install deb rpm tar check-packages
 
 demo:
 	sh packaging/demo.sh
@@ -32,6 +32,10 @@ chaos:
 flood:
 	. packaging/env.sh && prepare && HALITE_FLOOD=median \
 		cargo test --release --test tests hold_up_an_honest_minion -- --nocapture --test-threads=1
+
+# Files of 4 GiB, of which there are two or three at a time below TMPDIR, with 64 MiB of memory.
+big-files:
+	. packaging/env.sh && prepare && HALITE_BIG_FILES=1 cargo test --test tests big_files -- --test-threads=1
 
 soak:
 	. packaging/env.sh && prepare && HALITE_SOAK_MINUTES=$(MINUTES) cargo test --test tests soak -- --nocapture

@@ -15,9 +15,10 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("lang", "src/exec/lang", &["value"]),
     ("core", "src/exec/core", &["lang", "value"]),
     ("node", "src/exec/node", &["core", "lang", "value"]),
-    ("modules", "src/exec/modules", &["core", "lang", "node", "value"]),
-    ("states", "src/exec/states", &["core", "lang", "modules", "node", "value"]),
-    ("run", "src/exec/run", &["core", "lang", "modules", "node", "states", "value"]),
+    ("file", "src/exec/file", &["core", "lang", "node", "value"]),
+    ("modules", "src/exec/modules", &["core", "file", "lang", "node", "value"]),
+    ("states", "src/exec/states", &["core", "file", "lang", "modules", "node", "value"]),
+    ("run", "src/exec/run", &["core", "file", "lang", "modules", "node", "states", "value"]),
     ("roles", "src/roles", &["core", "keys", "lang", "node", "run", "value", "wire"]),
 ];
 
@@ -35,6 +36,7 @@ const BANS: &[(&str, &[&str], &str)] = &[
         "cryptography is in src/wire/seal.rs and src/keys alone, so that it can be changed",
     ),
     ("src/roles", &["nng::Socket", "nng::Aio", "nng_sys"], "only src/wire/nng knows NNG"),
+    ("src/exec/file", &["std::fs"], "the engine of files reaches them through the host alone"),
     ("src", &["tokio"], "one runtime: smol"),
     (
         "src/exec/modules",

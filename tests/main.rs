@@ -2,6 +2,8 @@
 
 /// A job that is handed to so many at a time.
 mod batch;
+/// Files that are larger than the memory for them.
+mod big_files;
 /// Something is killed or cut at any moment, and no job is lost or run twice.
 mod chaos;
 /// Command lines, right and wrong, and what comes back.

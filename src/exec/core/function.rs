@@ -5,6 +5,7 @@
 
 use super::Fault;
 use halite_value::record::{ArgumentError, Arguments, Info, Record};
+use strsim::osa_distance;
 
 /// The functions under one name.
 #[derive(Debug)]
@@ -119,31 +120,10 @@ fn nearest(names: impl Iterator<Item = String>, fun: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut close: Vec<(usize, String)> =
-        names.map(|name| (distance(fun, &name), name)).filter(|(distance, _)| *distance <= 2).collect();
+        names.map(|name| (osa_distance(fun, &name), name)).filter(|(distance, _)| *distance <= 2).collect();
     close.sort();
     let best = close.first().map_or(0, |(distance, _)| *distance);
     close.into_iter().filter(|(distance, _)| *distance == best).take(3).map(|(_, name)| name).collect()
-}
-
-/// How many letters must be put in, left out, replaced, or exchanged with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (at, row) in rows.iter_mut().enumerate() {
-        row[0] = at;
-    }
-    rows[0] = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let mut best = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            best = best.min(rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]));
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -152,8 +132,8 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_finger_is_one_step() {
-        assert_eq!(distance("test.ping", "test.pnig"), 1);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(osa_distance("test.ping", "test.pnig"), 1);
+        assert_eq!(osa_distance("", "abc"), 3);
+        assert_eq!(osa_distance("kitten", "sitting"), 3);
     }
 }

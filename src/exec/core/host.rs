@@ -4,6 +4,7 @@
 //! and a read-only view under which a state in test mode cannot change anything.
 
 mod accounts;
+mod acting;
 mod child;
 mod environment;
 #[cfg(any(test, feature = "testing"))]
@@ -12,11 +13,13 @@ mod files;
 mod machine;
 mod network;
 mod nodes;
+mod pipeline;
 mod process;
 mod read_only;
 mod umask;
 pub mod web;
 
+pub use acting::acting_as;
 pub use child::{adopt, keep_open};
 pub use machine::Machine;
 pub use read_only::ReadOnly;
@@ -39,6 +42,12 @@ pub trait Host: Sync {
     fn open(&self, path: &Path) -> io::Result<Box<dyn Content>>;
     /// Replaces a file whole: written beside it, owned and moded, then renamed. Never seen half-written.
     fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()>;
+    /// As [`write`](Host::write), by somebody who writes it piece by piece, however long it becomes.
+    fn write_with(&self, path: &Path, attributes: Attributes, fill: Fill) -> io::Result<()>;
+    /// The same with what a reader gives, to its end. Where the reader fails, what was there stays.
+    fn write_from(&self, path: &Path, content: &mut dyn io::Read, attributes: Attributes) -> io::Result<()> {
+        self.write_with(path, attributes, &mut |file| io::copy(content, file).map(drop))
+    }
     /// Adds to the end of a file, which is made where it is missing.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Moves a whole file of Halite's own (from its cache) where it belongs, as [`write`](Host::write) would put it.
@@ -72,6 +81,8 @@ pub trait Host: Sync {
     fn say(&self, _text: &str) -> io::Result<()> {
         Ok(())
     }
+    /// Bytes of a page of memory, in which the kernel counts some of it.
+    fn page_size(&self) -> u64;
     fn now(&self) -> SystemTime;
     fn sleep(&self, time: Duration);
     fn env(&self, name: &str) -> Option<String>;
@@ -104,6 +115,9 @@ pub trait Host: Sync {
     fn web(&self, request: &web::Request, body: &mut dyn io::Write) -> io::Result<web::Response>;
 }
 
+/// Writes what a file is to hold.
+pub type Fill<'a> = &'a mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>;
+
 /// What is in a file that is open: it is read from wherever one likes.
 pub trait Content: io::Read + io::Seek {}
 
@@ -133,6 +147,10 @@ pub struct Command {
     /// Start from an empty environment.
     pub clean_env: Choice,
     pub stdin: Option<Vec<u8>>,
+    /// The command whose output this one reads in place of `stdin`, through a pipe: however much it is, nobody holds it.
+    /// Only the first in such a line may have a `stdin`. Its errors go where those of this one go; its exit code does
+    /// not matter, as in a shell. Time, background and the mixing of errors are those of the last.
+    pub fed_by: Option<Box<Command>>,
     /// Run as this user: uid, gid, its supplementary groups.
     pub runas: Option<User>,
     /// Overrides the gid and groups of `runas`.
@@ -162,7 +180,15 @@ pub struct Finished {
     pub code: i32,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
+    /// How many bytes behind the end of `stdout` and of `stderr` were too many to keep.
+    pub stdout_cut: u64,
+    pub stderr_cut: u64,
     pub timed_out: Choice,
+}
+
+/// What people are told of bytes that were too many to keep; nothing if there were none.
+pub fn words_of_cut(bytes: u64) -> Option<String> {
+    (bytes > 0).then(|| format!("\n[{bytes} more bytes were not kept]"))
 }
 
 /// Owner and mode of a file that is written; nothing: as the file had, else the process's own.

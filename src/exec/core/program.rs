@@ -1,6 +1,6 @@
 //! The host's own programs, run by functions: an argument list, in English, and what came of it as text.
 
-use super::host::{Choice, Command, Finished, User};
+use super::host::{Choice, Command, Finished, User, words_of_cut};
 use super::{Ctx, Fault};
 use halite_value::{Map, Value};
 use std::path::PathBuf;
@@ -20,6 +20,9 @@ pub struct Answer {
     /// Without blanks at its end, as `cmd.run` has it.
     pub stdout: String,
     pub stderr: String,
+    /// How many bytes of each were too many to keep.
+    pub stdout_cut: u64,
+    pub stderr_cut: u64,
 }
 
 impl Program {
@@ -45,6 +48,12 @@ impl Program {
 
     pub fn stdin(mut self, text: impl Into<Vec<u8>>) -> Program {
         self.command.stdin = Some(text.into());
+        self
+    }
+
+    /// Reads what another program writes, however much that is.
+    pub fn fed_by(mut self, other: Program) -> Program {
+        self.command.fed_by = Some(Box::new(other.command));
         self
     }
 
@@ -101,12 +110,13 @@ impl Program {
 
     /// Runs a program that changes the host.
     pub fn run(&self, ctx: &Ctx) -> Result<Answer, Fault> {
-        self.finished(ctx.host.run(&self.command))
+        self.answer(ctx.host.run(&self.command).map_err(|error| self.cannot_run(&error))?)
     }
 
-    /// Runs a program that only looks; in test mode too.
+    /// Runs a program that only looks; in test mode too. What is too long to be kept is an error: half of an answer is a
+    /// wrong one.
     pub fn query(&self, ctx: &Ctx) -> Result<Answer, Fault> {
-        self.finished(ctx.host.query(&self.command))
+        self.answer(self.asked(ctx)?)
     }
 
     /// The output of a program that only looks, to its last line end.
@@ -116,8 +126,7 @@ impl Program {
 
     /// The output of a program that only looks, as it is.
     pub fn query_bytes(&self, ctx: &Ctx) -> Result<Vec<u8>, Fault> {
-        let finished = ctx.host.query(&self.command).map_err(|error| self.cannot_run(&error))?;
-        Ok(finished.stdout)
+        Ok(self.asked(ctx)?.stdout)
     }
 
     /// The command as one line, for messages.
@@ -125,8 +134,7 @@ impl Program {
         self.command.argv.join(" ")
     }
 
-    fn finished(&self, finished: std::io::Result<Finished>) -> Result<Answer, Fault> {
-        let finished = finished.map_err(|error| self.cannot_run(&error))?;
+    fn answer(&self, finished: Finished) -> Result<Answer, Fault> {
         if finished.timed_out == Choice::Yes {
             return Err(Fault::execution(format!("{}: timed out", self.name())));
         }
@@ -136,7 +144,21 @@ impl Program {
             retcode: finished.code,
             stdout: text(&finished.stdout),
             stderr: text(&finished.stderr),
+            stdout_cut: finished.stdout_cut,
+            stderr_cut: finished.stderr_cut,
         })
+    }
+
+    fn asked(&self, ctx: &Ctx) -> Result<Finished, Fault> {
+        let finished = ctx.host.query(&self.command).map_err(|error| self.cannot_run(&error))?;
+        match finished.stdout_cut {
+            0 => Ok(finished),
+            cut => Err(Fault::execution(format!(
+                "{}: its output is too long to be read: {cut} bytes behind the first {} were not kept",
+                self.name(),
+                finished.stdout.len()
+            ))),
+        }
     }
 }
 
@@ -162,8 +184,15 @@ impl Answer {
         self.retcode == 0
     }
 
+    /// The standard output for people, who are told of what was not kept.
+    pub fn stdout_shown(&self) -> String {
+        self.stdout.clone() + &words_of_cut(self.stdout_cut).unwrap_or_default()
+    }
+
     /// What `cmd.run_all` returns.
-    pub fn shown(self) -> Map {
+    pub fn shown(mut self) -> Map {
+        self.stdout.extend(words_of_cut(self.stdout_cut));
+        self.stderr.extend(words_of_cut(self.stderr_cut));
         Map::from_iter([
             ("pid", Value::from(self.pid)),
             ("retcode", self.retcode.into()),
@@ -183,5 +212,38 @@ impl Answer {
             true => Ok(self),
             false => Err(Fault::execution(format!("{what}: {}", self.complaint()))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoMaster;
+    use crate::host::fake::Fake;
+    use crate::testing::World;
+
+    fn world() -> World {
+        let cut = Finished { stdout: b"half".to_vec(), stdout_cut: 9, ..Finished::default() };
+        World::on(Fake::new().command(["list"], cut))
+    }
+
+    #[test]
+    fn half_of_a_long_answer_was_read_as_the_whole() {
+        let world = world();
+        let ctx = world.ctx(&NoMaster);
+        let list = Program::new(["list"]);
+        for said in [list.query(&ctx).unwrap_err(), list.query_raw(&ctx).unwrap_err()] {
+            let said = said.to_string();
+            assert!(said.contains("list: its output is too long to be read: 9 bytes"), "{said}");
+        }
+    }
+
+    #[test]
+    fn people_are_told_of_what_was_not_kept() {
+        let world = world();
+        let answer = Program::new(["list"]).run(&world.ctx(&NoMaster)).unwrap();
+        assert_eq!(answer.stdout, "half");
+        assert_eq!(answer.stdout_shown(), "half\n[9 more bytes were not kept]");
+        assert_eq!(answer.shown().str_at("stdout"), Some("half\n[9 more bytes were not kept]"));
     }
 }

@@ -5,6 +5,7 @@ pub mod base64;
 pub mod diff;
 pub mod digest;
 pub mod gpg;
+pub mod ini;
 pub mod jinja;
 pub mod json;
 pub mod merge;

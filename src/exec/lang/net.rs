@@ -1,14 +1,12 @@
 //! Networks: addresses with a length.
 
+use ipnet::{IpNet, ipv4_mask_to_prefix};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
-/// An address and how many of its bits are the network's.
+/// A network: its first address, and how many of its bits are the network's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Net {
-    pub address: IpAddr,
-    pub length: u8,
-}
+pub struct Net(IpNet);
 
 impl Net {
     /// `10.0.0.1/8`, `10.0.0.1/255.0.0.0` or an address alone; with bits beyond the length, which are cut.
@@ -19,81 +17,57 @@ impl Net {
             None => (text, None),
         };
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
-        let width = width(address);
-        let length = match length {
-            None => width,
-            Some(length) => match (length.parse::<u8>(), length.parse::<Ipv4Addr>()) {
-                (Ok(length), _) if length <= width => length,
-                (_, Ok(mask)) if address.is_ipv4() => of_mask(mask).ok_or_else(wrong)?,
-                _ => return Err(wrong()),
-            },
+        let Some(length) = length else { return Ok(Net::host(address)) };
+        let length = match (length.parse::<u8>(), length.parse::<Ipv4Addr>()) {
+            (Ok(length), _) => length,
+            (_, Ok(mask)) if address.is_ipv4() => ipv4_mask_to_prefix(mask).map_err(|_| wrong())?,
+            _ => return Err(wrong()),
         };
-        Ok(Net::of(address, length))
+        IpNet::new(address, length).map(|net| Net(net.trunc())).map_err(|_| wrong())
     }
 
-    pub fn of(address: IpAddr, length: u8) -> Net {
-        Net { address: masked(address, length), length }
+    /// An address as the only one of its network.
+    pub fn host(address: IpAddr) -> Net {
+        Net(address.into())
     }
 
     /// Whether a text is the network itself, without bits beyond its length.
     pub fn is_exact(text: &str) -> bool {
         let address = text.split('/').next().and_then(|address| address.parse::<IpAddr>().ok());
-        Net::parse(text).is_ok_and(|net| Some(net.address) == address)
+        Net::parse(text).is_ok_and(|net| Some(net.address()) == address)
+    }
+
+    pub fn address(&self) -> IpAddr {
+        self.0.network()
+    }
+
+    pub fn length(&self) -> u8 {
+        self.0.prefix_len()
     }
 
     pub fn has(&self, address: IpAddr) -> bool {
-        address.is_ipv4() == self.address.is_ipv4() && masked(address, self.length) == self.address
+        self.0.contains(&address)
     }
 
     pub fn mask(&self) -> IpAddr {
-        match self.address {
-            IpAddr::V4(_) => Ipv4Addr::from(bits(self.length, 32) as u32).into(),
-            IpAddr::V6(_) => Ipv6Addr::from(bits(self.length, 128)).into(),
-        }
+        self.0.netmask()
     }
 
     /// The last address in it.
     pub fn broadcast(&self) -> IpAddr {
-        match self.address {
-            IpAddr::V4(address) => Ipv4Addr::from(u32::from(address) | !(bits(self.length, 32) as u32)).into(),
-            IpAddr::V6(address) => Ipv6Addr::from(u128::from(address) | !bits(self.length, 128)).into(),
-        }
+        self.0.broadcast()
     }
 
     /// How many addresses are in it; more than can be counted are as many as can be.
     pub fn size(&self) -> u128 {
-        1_u128.checked_shl(u32::from(width(self.address) - self.length)).unwrap_or(u128::MAX)
+        1_u128.checked_shl(u32::from(self.0.max_prefix_len() - self.0.prefix_len())).unwrap_or(u128::MAX)
     }
 }
 
 impl fmt::Display for Net {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.length)
+        self.0.fmt(f)
     }
-}
-
-fn width(address: IpAddr) -> u8 {
-    if address.is_ipv4() { 32 } else { 128 }
-}
-
-/// So many ones, then zeros.
-fn bits(length: u8, width: u32) -> u128 {
-    let full = u128::MAX >> (128 - width);
-    let host = width - u32::from(length);
-    if host == 128 { 0 } else { full >> host << host }
-}
-
-fn masked(address: IpAddr, length: u8) -> IpAddr {
-    match address {
-        IpAddr::V4(address) => Ipv4Addr::from(u32::from(address) & bits(length, 32) as u32).into(),
-        IpAddr::V6(address) => Ipv6Addr::from(u128::from(address) & bits(length, 128)).into(),
-    }
-}
-
-/// How many ones a mask begins with; nothing for one that has holes.
-fn of_mask(mask: Ipv4Addr) -> Option<u8> {
-    let ones = u32::from(mask).leading_ones();
-    (u32::from(mask) == bits(ones as u8, 32) as u32).then_some(ones as u8)
 }
 
 /// Networks that are not for the whole world: those of IANA's special-purpose registries that Python 3.11 began with.

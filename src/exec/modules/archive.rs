@@ -1,7 +1,11 @@
-//! `archive.*`: archives, with the host's tar, zip, gzip and rar.
+//! `archive.*`: archives, with the host's tar, gzip and rar; zip archives are read and written here.
 
 mod list;
+mod pack;
+mod tarred;
+mod unpack;
 mod zip;
+mod zipped;
 
 use halite_core::module::{Module, Run, function};
 use halite_core::program::Program;
@@ -61,7 +65,7 @@ fn told(ctx: &Ctx, argv: Vec<String>, cwd: Option<&str>, runas: Option<&str>) ->
         program = program.cwd(cwd);
     }
     let answer = program.run(ctx)?;
-    let returned = halite_core::Returned::from(Value::list(answer.stdout.lines()));
+    let returned = halite_core::Returned::from(Value::list(answer.stdout_shown().lines()));
     Ok(if answer.is_success() { returned } else { returned.with_retcode(answer.retcode) })
 }
 

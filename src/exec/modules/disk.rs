@@ -46,7 +46,11 @@ fn ask(ctx: &Ctx, argv: &[&str]) -> Result<Finished, Fault> {
         merge_stderr: Choice::No,
         ..Command::default()
     };
-    ctx.host.query(&command).map_err(|error| Fault::execution(format!("{program}: {error}")))
+    let finished = ctx.host.query(&command).map_err(|error| Fault::execution(format!("{program}: {error}")))?;
+    match finished.stdout_cut {
+        0 => Ok(finished),
+        _ => Err(Fault::execution(format!("{program}: its output is too long to be read"))),
+    }
 }
 
 fn lines(output: &[u8]) -> Vec<String> {

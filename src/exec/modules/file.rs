@@ -1,36 +1,37 @@
 //! `file.*`: files, folders, links, and what is in them.
 
-pub mod attributes;
-pub mod backups;
+mod attributes;
+mod backups;
 mod block;
 mod comment;
 mod content;
-pub mod difference;
+mod difference;
 mod facts;
 mod find;
-pub mod hash;
+mod hash;
 mod line;
 mod make;
-pub mod manage;
-pub mod managed;
+mod manage;
+mod managed;
 mod names;
 mod node;
 mod open_files;
-pub mod owner;
+mod owner;
 mod patch;
 mod place;
 pub mod remove;
 mod replace;
 mod search;
 mod sed;
-pub mod source;
+mod source;
 #[cfg(test)]
 mod tests;
 
 use halite_core::host::{Attributes, Host};
 use halite_core::module::{Module, function};
 use halite_core::{Ctx, Fault, paths};
-use std::io;
+use halite_file::content::{Part, put};
+use halite_file::{in_python_words, refused};
 use std::path::Path;
 
 pub const MODULE: Module = Module {
@@ -147,25 +148,6 @@ fn absolute(ctx: &Ctx, path: &str, complaint: &str) -> Result<String, Fault> {
     }
 }
 
-/// A failure of the host with what it was about, as Python words it.
-fn refused(path: &str, error: &io::Error) -> Fault {
-    Fault::execution(in_python_words(path, error))
-}
-
-/// What the system says of a path, in Python's words.
-pub fn in_python_words(path: &str, error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(number) => format!("[Errno {number}] {}: '{path}'", reason(error)),
-        None => format!("{error}: '{path}'"),
-    }
-}
-
-/// What the system says of an error, without its number.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
-}
-
 /// A file as text. Bytes that are none are a fault of whoever asked for it to be edited.
 fn text_of(host: &dyn Host, path: &str) -> Result<String, Fault> {
     let bytes = host.read(Path::new(path)).map_err(|error| refused(path, &error))?;
@@ -182,8 +164,7 @@ fn rewrite(host: &dyn Host, path: &str, text: &str) -> Result<(), Fault> {
 
 /// Copies a file with owner and mode to another name, as a backup of it.
 fn back_up(host: &dyn Host, path: &str, backup: &str) -> Result<(), Fault> {
-    let bytes = host.read(Path::new(path)).map_err(|error| refused(path, &error))?;
     let stat = host.stat(Path::new(path)).map_err(|error| refused(path, &error))?;
     let attributes = Attributes { mode: Some(stat.mode), uid: Some(stat.uid), gid: Some(stat.gid) };
-    host.write(Path::new(backup), &bytes, attributes).map_err(|error| refused(backup, &error))
+    put(host, Part::At(path), None, Path::new(backup), attributes).map_err(|error| refused(backup, &error))
 }

@@ -2,6 +2,7 @@
 
 use halite_core::module::{Module, Run, function};
 use halite_core::{Ctx, Fault, Reply, text_file};
+use halite_lang::ini::{Bare, Form, Header, Indented, Piece, header_line, lines, setting_lines};
 use halite_value::record;
 use halite_value::{Map, Value};
 
@@ -39,15 +40,22 @@ enum Line {
     Setting(String, String),
 }
 
-/// Comments begin with one of these.
-const SIGNS: [char; 2] = ['#', ';'];
-
 impl Section {
     fn get(&self, option: &str) -> Option<&String> {
         self.lines.iter().find_map(|line| match line {
             Line::Setting(name, value) if name == option => Some(value),
             _ => None,
         })
+    }
+
+    /// A line goes on with the last value, with its blanks.
+    fn go_on(&mut self, line: &str) {
+        if let Some(Line::Setting(_, value)) =
+            self.lines.iter_mut().rev().find(|line| matches!(line, Line::Setting(..)))
+        {
+            value.push('\n');
+            value.push_str(line);
+        }
     }
 
     fn shown(&self) -> Map {
@@ -106,38 +114,26 @@ fn change(before: Option<&str>, after: Value) -> Value {
 impl Ini {
     fn read(ctx: &Ctx, path: &str, separator: &str) -> Result<Ini, Fault> {
         let text = text_file::read(ctx.host, path)?;
+        let sign = if separator.trim().is_empty() { separator } else { separator.trim() };
+        let form = Form {
+            signs: &[sign],
+            header: Header::AtEndOfLine,
+            indented: Indented::MoreUnlessHeader,
+            bare: Bare::Other,
+        };
         let mut sections = vec![Section { name: String::new(), lines: Vec::new() }];
-        let mut indent = 0;
-        for line in text.lines() {
-            let trimmed = line.trim();
-            let name =
-                trimmed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|name| !name.is_empty());
-            if let Some(name) = name {
+        for line in lines(&text, &form) {
+            if let Piece::Section(name) = line.piece {
                 sections.push(Section { name: name.to_owned(), lines: Vec::new() });
-                indent = 0;
                 continue;
             }
             let Some(section) = sections.last_mut() else { continue };
-            let own = line.len() - line.trim_start().len();
-            if trimmed.starts_with(SIGNS) {
-                section.lines.push(Line::Other(line.to_owned()));
-                continue;
-            }
-            if own > indent
-                && let Some(Line::Setting(_, value)) =
-                    section.lines.iter_mut().rev().find(|line| matches!(line, Line::Setting(..)))
-            {
-                value.push('\n');
-                value.push_str(line);
-                continue;
-            }
-            let sign = if separator.trim().is_empty() { separator } else { separator.trim() };
-            match line.split_once(sign) {
-                Some((name, value)) if !name.trim().is_empty() => {
-                    indent = own;
-                    section.lines.push(Line::Setting(name.trim().to_owned(), value.trim().to_owned()));
+            match line.piece {
+                Piece::Setting(name, value) => {
+                    section.lines.push(Line::Setting(name.to_owned(), value.unwrap_or_default().to_owned()));
                 }
-                _ => section.lines.push(Line::Other(line.to_owned())),
+                Piece::More => section.go_on(line.text),
+                _ => section.lines.push(Line::Other(line.text.to_owned())),
             }
         }
         Ok(Ini { path: path.to_owned(), separator: separator.to_owned(), no_spaces: false, sections })
@@ -168,14 +164,13 @@ impl Ini {
                 if !text.is_empty() {
                     text = format!("{}\n\n", text.trim_end_matches('\n'));
                 }
-                text.push_str(&format!("[{}]\n", section.name));
+                text.push_str(&header_line(&section.name));
             }
             for line in &section.lines {
                 match line {
-                    Line::Other(line) => text.push_str(line),
-                    Line::Setting(name, value) => text.push_str(&format!("{name}{separator}{value}")),
+                    Line::Other(line) => text.push_str(&format!("{line}\n")),
+                    Line::Setting(name, value) => text.push_str(&setting_lines(name, &separator, value, "")),
                 }
-                text.push('\n');
             }
         }
         match text.trim_matches('\n') {

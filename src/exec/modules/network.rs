@@ -242,10 +242,10 @@ fn listed(networks: Vec<Net>, verbose: bool) -> Value {
     }
     let shown = networks.iter().map(|net| {
         let entry = [
-            ("address", Value::from(net.address.to_string())),
+            ("address", Value::from(net.address().to_string())),
             ("netmask", net.mask().to_string().into()),
             ("num_addresses", Value::from_big(net.size().into())),
-            ("prefixlen", u32::from(net.length).into()),
+            ("prefixlen", u32::from(net.length()).into()),
         ];
         (net.to_string(), Map::from_iter(entry))
     });

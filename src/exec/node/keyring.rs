@@ -81,6 +81,7 @@ impl<'c> Keyring<'c> {
         let finished = self.ctx.host.query(&command).map_err(|error| format!("{}: {error}", program.display()))?;
         match finished.timed_out {
             Choice::Yes => Err(format!("gpg did not end within {} seconds", TIMEOUT.as_secs())),
+            Choice::No if finished.stdout_cut > 0 => Err("what gpg wrote is too long to be kept".to_owned()),
             Choice::No => Ok(finished),
         }
     }

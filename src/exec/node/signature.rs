@@ -24,17 +24,18 @@ pub struct Signature {
 }
 
 /// What functions and states take for a signature, as it is given.
-pub struct Given<'v> {
+#[derive(Clone, Debug, Default)]
+pub struct Given {
     /// True, an address, or a list of one.
-    pub signature: &'v Value,
-    pub signed_by_any: &'v Value,
-    pub signed_by_all: &'v Value,
-    pub keyring: &'v Value,
-    pub gnupghome: &'v Value,
-    pub sig_backend: &'v Value,
+    pub signature: Value,
+    pub signed_by_any: Value,
+    pub signed_by_all: Value,
+    pub keyring: Value,
+    pub gnupghome: Value,
+    pub sig_backend: Value,
 }
 
-impl Given<'_> {
+impl Given {
     /// Nothing where no signature is asked for. Fails where it could not be checked.
     pub fn read(&self, ctx: &Ctx) -> Result<Option<Signature>, Fault> {
         if !self.signature.truthy() {
@@ -54,16 +55,16 @@ impl Given<'_> {
         };
         let text = |value: &Value| Some(value.to_text()).filter(|_| value.truthy());
         Ok(Some(Signature {
-            beside: if *self.signature == Value::Bool(true) { Vec::new() } else { list(self.signature) },
-            any: list(self.signed_by_any),
-            all: list(self.signed_by_all),
-            keyring: text(self.keyring),
-            home: text(self.gnupghome),
+            beside: if self.signature == Value::Bool(true) { Vec::new() } else { list(&self.signature) },
+            any: list(&self.signed_by_any),
+            all: list(&self.signed_by_all),
+            keyring: text(&self.keyring),
+            home: text(&self.gnupghome),
         }))
     }
 }
 
-impl Given<'_> {
+impl Given {
     /// As arguments of another function, which knows the signature by this name.
     pub fn arguments(&self, name: &str) -> Map {
         Map::from_iter([
@@ -119,7 +120,12 @@ impl Signature {
         }
     }
 
-    /// As `check`, of a file, which is removed where it fails and is a copy in the cache, so that it is fetched again.
+    /// As `check`, of a file, which is not read whole.
+    pub fn check_at(&self, ctx: &Ctx, path: &str, saltenv: &str, unchecked: bool) -> Result<(), Fault> {
+        self.checked(ctx, &Content::At(path), saltenv, unchecked)
+    }
+
+    /// As `check_at`, of a file which is removed where it fails and is a copy in the cache, so that it is fetched again.
     pub fn check_file(&self, ctx: &Ctx, path: &str, saltenv: &str, unchecked: bool) -> Result<(), Fault> {
         let checked = self.checked(ctx, &Content::At(path), saltenv, unchecked);
         let cache = ctx.opts.str_at("cachedir").filter(|cache| !cache.is_empty());
@@ -204,12 +210,12 @@ mod tests {
         let ctx = world.ctx(&NoMaster);
         let (any, all) = (Value::list(any.iter().copied()), Value::list(all.iter().copied()));
         let given = Given {
-            signature: &true.into(),
-            signed_by_any: &any,
-            signed_by_all: &all,
-            keyring: &Value::Null,
-            gnupghome: &"/g".into(),
-            sig_backend: &"gpg".into(),
+            signature: true.into(),
+            signed_by_any: any,
+            signed_by_all: all,
+            keyring: Value::Null,
+            gnupghome: "/g".into(),
+            sig_backend: "gpg".into(),
         };
         let signature = given.read(&ctx).unwrap().unwrap();
         signature.check(&ctx, b"content", "base", false).map_err(|fault| fault.to_string())
@@ -244,16 +250,8 @@ mod tests {
     fn without_gpg_that_is_said() {
         let world = World::new();
         let ctx = world.ctx(&NoMaster);
-        let (yes, none) = (Value::Bool(true), Value::Null);
-        let given = Given {
-            signature: &yes,
-            signed_by_any: &none,
-            signed_by_all: &none,
-            keyring: &none,
-            gnupghome: &none,
-            sig_backend: &none,
-        };
+        let given = Given { signature: true.into(), ..Given::default() };
         assert!(given.read(&ctx).unwrap_err().to_string().contains("the program gpg"));
-        assert_eq!(Given { signature: &none, ..given }.read(&ctx), Ok(None));
+        assert_eq!(Given::default().read(&ctx), Ok(None));
     }
 }

@@ -4,11 +4,13 @@ mod contents;
 mod extract;
 
 use super::file::cached::Cached;
-use super::file::owner::{Owner, owned};
+use super::file::owner::owned;
 use super::file::source::Source;
 use extract::Work;
 use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, failed, state};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::arguments::SignersOfBoth;
+use halite_file::owner::Owner;
 use halite_node::fileserver::address::{Url, redacted, scheme};
 use halite_node::signature::Given;
 use halite_value::record;
@@ -80,14 +82,7 @@ record! {
         signature: Value = (),
         /// The signature of the list of digests: True where it stands within, else its address.
         source_hash_sig: Value = (),
-        /// Keys that may have signed.
-        signed_by_any: Value = (),
-        /// Keys that must have signed.
-        signed_by_all: Value = (),
-        /// The keyring that they are in.
-        keyring: Value = (),
-        /// The folder of GnuPG.
-        gnupghome: Value = (),
+        ..signers: SignersOfBoth,
         /// The module that checks signatures.
         sig_backend: Value = "gpg",
         /// `keep_source`: whether the copy in the cache stays.
@@ -237,15 +232,8 @@ impl Extracted {
         None
     }
 
-    fn signed<'s>(&'s self, signature: &'s Value) -> Given<'s> {
-        Given {
-            signature,
-            signed_by_any: &self.signed_by_any,
-            signed_by_all: &self.signed_by_all,
-            keyring: &self.keyring,
-            gnupghome: &self.gnupghome,
-            sig_backend: &self.sig_backend,
-        }
+    fn signed(&self, signature: &Value) -> Given {
+        self.signers.given(signature, &self.sig_backend)
     }
 
     fn format(&self, path: &str) -> Result<Format, String> {

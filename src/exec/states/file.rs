@@ -38,10 +38,10 @@ mod touch;
 use halite_core::host::{FileKind, Stat};
 use halite_core::state::{Function, Module, Outcome, single, state};
 use halite_core::{Ctx, Fault, paths};
-use halite_modules::file::{in_python_words, manage};
+use halite_file::encoding;
+use halite_file::owner::Owner;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
-use owner::Owner;
 use std::path::{Path, PathBuf};
 
 pub const MODULE: Module = Module { name: "file", doc: "Files, folders and links.", functions: FUNCTIONS };
@@ -119,7 +119,7 @@ fn refused(what: &str, error: &std::io::Error) -> Outcome {
 
 /// What the host refuses about a path.
 fn fault(path: &str, error: &std::io::Error) -> Fault {
-    Fault::execution(in_python_words(path, error))
+    halite_file::refused(path, error)
 }
 
 /// Makes the folders above a path that are missing.
@@ -155,7 +155,7 @@ fn keeps_backup(ctx: &Ctx, given: Option<&str>) -> bool {
 /// A text in an encoding; in UTF-8 where none is given.
 fn encoded(text: String, encoding: Option<&str>, errors: &str) -> Result<Vec<u8>, String> {
     match encoding.filter(|encoding| !encoding.is_empty()) {
-        Some(encoding) => manage::encoded(&text, encoding, errors).map_err(|fault| fault.to_string()),
+        Some(encoding) => encoding::encoded(&text, encoding, errors).map_err(|fault| fault.to_string()),
         None => Ok(text.into_bytes()),
     }
 }

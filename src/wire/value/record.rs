@@ -58,7 +58,7 @@ fn dedented(lines: &[&str]) -> String {
 }
 
 /// What a record's declaration says of one field.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// As Rust writes it; see [`Field::name`].
     pub ident: &'static str,
@@ -78,6 +78,33 @@ impl Field {
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !matches!(self.kind, Kind::Rest | Kind::Keywords)
     }
+}
+
+/// How many fields these lists have together; for the macro.
+pub const fn count(parts: &[&[Field]]) -> usize {
+    let (mut count, mut part) = (0, 0);
+    while part < parts.len() {
+        count += parts[part].len();
+        part += 1;
+    }
+    count
+}
+
+/// The fields of these lists, one after the other; for the macro.
+pub const fn joined<const COUNT: usize>(parts: &[&[Field]]) -> [Field; COUNT] {
+    const NONE: Field = Field { ident: "", doc: &[], kind: Kind::Any, default: None };
+    let mut all = [NONE; COUNT];
+    let (mut at, mut part) = (0, 0);
+    while part < parts.len() {
+        let mut field = 0;
+        while field < parts[part].len() {
+            all[at] = parts[part][field];
+            field += 1;
+            at += 1;
+        }
+        part += 1;
+    }
+    all
 }
 
 /// What a field takes.
@@ -437,6 +464,9 @@ fn found(value: &Value) -> String {
 ///
 /// A default is anything that becomes a [`Value`]; `= ()` is Python's None and needs an `Option` field. A field without one must be
 /// given. [`Rest`] and [`Keywords`] fields take what is left and need no default.
+///
+/// Fields that several records have alike are a record of their own, which is named where they stand, `..name: Record`: its
+/// fields are taken there, in their order, as if they were written out.
 #[macro_export]
 macro_rules! record {
     (
@@ -467,6 +497,54 @@ macro_rules! record {
             #[allow(unused_variables)]
             fn take(from: &mut $crate::record::Bound) -> Result<Self, $crate::record::ArgumentError> {
                 Ok($name { $( $field: from.field::<$kind>()?, )* })
+            }
+        }
+    };
+    // With shared fields. A comma at the end is an item with nothing in it.
+    (
+        $(#[doc = $doc:literal])*
+        $vis:vis struct $name:ident {
+            $(
+                $( .. $group:ident : $shared:ident )?
+                $( $(#[doc = $field_doc:literal])* $field:ident : $kind:ty $(= $default:expr)? )?
+            ),*
+        }
+    ) => {
+        $(#[doc = $doc])*
+        // An argument may be taken without being used, as in Salt.
+        #[allow(dead_code)]
+        #[derive(Clone, Debug)]
+        $vis struct $name {
+            $( $( pub $group: $shared, )? $( $(#[doc = $field_doc])* pub $field: $kind, )? )*
+        }
+
+        impl $crate::record::Record for $name {
+            const INFO: &'static $crate::record::Info = {
+                const PARTS: &[&[$crate::record::Field]] = &[
+                    $(
+                        $( <$shared as $crate::record::Record>::INFO.fields, )?
+                        $( &[$crate::record::Field {
+                            ident: stringify!($field),
+                            doc: &[$($field_doc),*],
+                            kind: <$kind as $crate::record::Argument>::KIND,
+                            default: $crate::record_default!($($default)?),
+                        }], )?
+                    )*
+                ];
+                const FIELDS: [$crate::record::Field; $crate::record::count(PARTS)] =
+                    $crate::record::joined(PARTS);
+                &$crate::record::Info { doc: &[$($doc),*], fields: &FIELDS }
+            };
+
+            #[inline(never)]
+            #[allow(unused_variables)]
+            fn take(from: &mut $crate::record::Bound) -> Result<Self, $crate::record::ArgumentError> {
+                Ok($name {
+                    $(
+                        $( $group: <$shared as $crate::record::Record>::take(from)?, )?
+                        $( $field: from.field::<$kind>()?, )?
+                    )*
+                })
             }
         }
     };
@@ -505,6 +583,53 @@ mod tests {
             a: i64,
             b: Vec<String> = Value::List(vec![]),
         }
+    }
+
+    record! {
+        /// What several functions take.
+        pub struct Pair {
+            /// must be given, too
+            left: i64,
+            right: Option<String> = "r",
+        }
+    }
+
+    record! {
+        /// A function with shared arguments in the middle and at the end.
+        pub struct Sharing {
+            /// the first
+            first: String,
+            ..pair: Pair,
+            last: bool = true,
+            ..more: More,
+            kwargs: Keywords,
+        }
+    }
+
+    record! {
+        /// What one function takes.
+        pub struct More {
+            more: i64 = 7,
+        }
+    }
+
+    #[test]
+    fn shared_arguments_stand_where_they_are_named() {
+        let names: Vec<&str> = Sharing::INFO.fields.iter().map(Field::name).collect();
+        assert_eq!(names, ["first", "left", "right", "last", "more", "kwargs"]);
+        assert_eq!(Sharing::INFO.fields[1].doc, [" must be given, too"]);
+        let given = Arguments::positional([Value::from("a"), 1.into(), "b".into(), false.into()]).with("more", 8);
+        let sharing = Sharing::bind(given.with("x", 1)).unwrap();
+        assert_eq!((sharing.first.as_str(), sharing.pair.left, sharing.pair.right.as_deref()), ("a", 1, Some("b")));
+        assert_eq!((sharing.last, sharing.more.more, sharing.kwargs.0.len()), (false, 8, 1));
+        let short = Sharing::bind(Arguments::positional(["a"]).with("left", 2)).unwrap();
+        assert_eq!((short.pair.right.as_deref(), short.last, short.more.more), (Some("r"), true, 7));
+        let missing = Sharing::bind(Arguments::positional(["a"])).unwrap_err();
+        assert_eq!(missing, ArgumentError::Missing { names: vec!["left"], required: 2, given: 1 });
+        let twice = Sharing::bind(Arguments::positional([Value::from("a"), 1.into()]).with("left", 2)).unwrap_err();
+        assert_eq!(twice, ArgumentError::Twice("left"));
+        let wrong = Sharing::bind(Arguments::positional(["a", "no"])).unwrap_err();
+        assert!(matches!(wrong, ArgumentError::Kind { name: "left", .. }), "{wrong}");
     }
 
     #[test]

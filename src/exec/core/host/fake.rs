@@ -3,8 +3,8 @@
 //! A command that nobody scripted ends the test with its name.
 
 use super::{
-    Access, Address, Attributes, Command, Content, FileKind, FileSystem, Finished, Host, Node as NodeKind, Protocol,
-    Stat, User, web,
+    Access, Address, Attributes, Command, Content, FileKind, FileSystem, Fill, Finished, Host, Node as NodeKind,
+    Protocol, Stat, User, web,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -21,6 +21,7 @@ pub struct Fake {
     groups: BTreeMap<String, u32>,
     addresses: Vec<Address>,
     pages: Vec<(String, String)>,
+    page: Option<u64>,
 }
 
 #[derive(Default)]
@@ -75,6 +76,12 @@ impl Fake {
 
     pub fn address(mut self, interface: &str, ip: &str) -> Fake {
         self.addresses.push(Address { interface: interface.to_owned(), ip: ip.parse().unwrap() });
+        self
+    }
+
+    /// How large a page of its memory is.
+    pub fn memory_page(mut self, bytes: u64) -> Fake {
+        self.page = Some(bytes);
         self
     }
 
@@ -133,6 +140,9 @@ fn missing<T>() -> io::Result<T> {
 
 impl Host for Fake {
     fn run(&self, command: &Command) -> io::Result<Finished> {
+        if let Some(feeding) = &command.fed_by {
+            self.run(feeding)?;
+        }
         let mut state = self.state.lock().unwrap();
         state.ran.push(command.clone());
         match state.scripts.iter().find(|(argv, _)| *argv == command.argv) {
@@ -174,6 +184,12 @@ impl Host for Fake {
         let node = Node { kind: FileKind::File, bytes: bytes.to_vec(), attributes };
         self.state.lock().unwrap().files.insert(path.to_owned(), node);
         Ok(())
+    }
+
+    fn write_with(&self, path: &Path, attributes: Attributes, fill: Fill) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        fill(&mut bytes)?;
+        self.write(path, &bytes, attributes)
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
@@ -294,6 +310,10 @@ impl Host for Fake {
 
     fn umask(&self) -> u32 {
         0o022
+    }
+
+    fn page_size(&self) -> u64 {
+        self.page.unwrap_or(4096)
     }
 
     fn now(&self) -> SystemTime {

@@ -1,6 +1,6 @@
 //! Files of the real machine.
 
-use super::{Attributes, FileKind, Stat};
+use super::{Attributes, FileKind, Fill, Stat};
 use halite_lang::random;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -8,12 +8,27 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt,
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+/// So much is copied at a time.
+const PIECE: usize = 256 * 1024;
+
 /// Replaces a file whole. Nobody sees it half-written, or with an owner or mode that it should not have.
 pub(super) fn write(path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
+    replace(path, attributes, |file| file.write_all(bytes))
+}
+
+/// As [`write`], piece by piece.
+pub(super) fn write_with(path: &Path, attributes: Attributes, fill: Fill) -> io::Result<()> {
+    replace(path, attributes, |file| {
+        let mut buffered = io::BufWriter::with_capacity(PIECE, file);
+        fill(&mut buffered)?;
+        buffered.flush()
+    })
+}
+
+fn replace(path: &Path, attributes: Attributes, fill: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
     let attributes = filled_in(path, attributes)?;
     let (beside, mut file) = open_beside(path)?;
-    let written =
-        file.write_all(bytes).and_then(|()| settle(&file, attributes)).and_then(|()| fs::rename(&beside, path));
+    let written = fill(&mut file).and_then(|()| settle(&file, attributes)).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         // The first error is the one to tell; a leftover is only untidy.
         let _ = fs::remove_file(&beside);
@@ -183,6 +198,8 @@ fn settle(file: &fs::File, attributes: Attributes) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::host::fake::Folder;
+    use crate::host::{Host, Machine};
+    use std::io::Read;
 
     #[test]
     fn a_written_file_has_its_mode_and_nothing_is_left_beside_it() {
@@ -193,6 +210,28 @@ mod tests {
         write(&path, b"two", Attributes::default()).unwrap();
         assert_eq!((fs::read(&path).unwrap().as_slice(), stat(&path).unwrap().mode), (&b"two"[..], 0o640));
         assert_eq!(list(folder.path()).unwrap(), ["secret"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_to_its_end_leaves_what_was_there() {
+        struct Cut(usize);
+        impl Read for Cut {
+            fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+                let count = bytes.len().min(self.0);
+                self.0 -= count;
+                if count == 0 { Err(io::Error::other("cut")) } else { Ok(count) }
+            }
+        }
+        let folder = Folder::new();
+        let path = folder.path().join("file");
+        let long = vec![b'x'; 3 * PIECE + 1];
+        Machine
+            .write_from(&path, &mut long.as_slice(), Attributes { mode: Some(0o604), ..Attributes::default() })
+            .unwrap();
+        assert_eq!((fs::read(&path).unwrap() == long, stat(&path).unwrap().mode), (true, 0o604));
+        assert!(Machine.write_from(&path, &mut Cut(2 * PIECE), Attributes::default()).is_err());
+        assert!(fs::read(&path).unwrap() == long);
+        assert_eq!(list(folder.path()).unwrap(), ["file"]);
     }
 
     #[test]

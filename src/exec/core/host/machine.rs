@@ -1,8 +1,8 @@
 //! The real machine.
 
 use super::{
-    Access, Address, Attributes, Command, Content, FileSystem, Finished, Host, Node, Protocol, Stat, User, accounts,
-    environment, files, network, nodes, process, umask, web,
+    Access, Address, Attributes, Command, Content, FileSystem, Fill, Finished, Host, Node, Protocol, Stat, User,
+    accounts, environment, files, network, nodes, process, umask, web,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -40,6 +40,10 @@ impl Host for Machine {
 
     fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
         files::write(path, bytes, attributes)
+    }
+
+    fn write_with(&self, path: &Path, attributes: Attributes, fill: Fill) -> io::Result<()> {
+        files::write_with(path, attributes, fill)
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -100,6 +104,10 @@ impl Host for Machine {
 
     fn umask(&self) -> u32 {
         umask::current()
+    }
+
+    fn page_size(&self) -> u64 {
+        rustix::param::page_size() as u64
     }
 
     fn now(&self) -> SystemTime {

@@ -1,6 +1,7 @@
 //! Running a process: its own process group, its output read as it comes, killed whole at its timeout.
 
 use super::child::{Identity, become_user};
+use super::pipeline::{self, Running};
 use super::{Choice, Command, Finished, environment};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, PipeReader, Read, Write};
@@ -13,59 +14,44 @@ use std::time::{Duration, Instant};
 const KEPT: usize = 64 * 1024 * 1024;
 
 pub(super) fn run(command: &Command) -> io::Result<Finished> {
-    let mut process = prepare(command)?;
     if command.background == Choice::Yes {
-        return leave_running(process);
+        return leave_running(prepare(command)?);
     }
     let started = Instant::now();
-    let (stdout, out_writer) = io::pipe()?;
-    let stderr = match command.merge_stderr {
-        Choice::Yes => {
-            process.stderr(out_writer.try_clone()?);
-            None
-        }
-        Choice::No => {
-            let (stderr, err_writer) = io::pipe()?;
-            process.stderr(err_writer);
-            Some(stderr)
-        }
-    };
-    process.stdout(out_writer);
-    let child = process.spawn();
-    // It holds our ends to write to: while they are open, no reader sees the end.
-    drop(process);
-    let mut child = child?;
+    let Running { mut programs, input, stdout, stderr } = Running::start(command)?;
     let mut flow = Flow {
-        input: child.stdin.take(),
-        bytes: command.stdin.as_deref().unwrap_or_default(),
+        input,
+        bytes: pipeline::first(command).stdin.as_deref().unwrap_or_default(),
         stdout: Stream::new(Some(stdout)),
         stderr: Stream::new(stderr),
         deadline: command.timeout.map(|timeout| started + timeout),
     };
     let ended = flow.carry().and_then(|in_time| match in_time {
-        true => wait(&mut child, flow.deadline),
+        true => programs.wait(flow.deadline),
         false => Ok(None),
     });
     let (status, timed_out) = match ended {
         Ok(Some(status)) => (status, Choice::No),
-        Ok(None) => (kill_group(&mut child)?, Choice::Yes),
+        Ok(None) => (programs.kill()?, Choice::Yes),
         Err(error) => {
             // Nobody would ever read its output or wait for it.
-            let _ = kill_group(&mut child);
+            let _ = programs.kill();
             return Err(error);
         }
     };
     Ok(Finished {
-        pid: child.id(),
+        pid: programs.pid(),
         code: code(status),
-        stdout: flow.stdout.into_kept(),
-        stderr: flow.stderr.into_kept(),
+        stdout: flow.stdout.kept,
+        stderr: flow.stderr.kept,
+        stdout_cut: flow.stdout.dropped,
+        stderr_cut: flow.stderr.dropped,
         timed_out,
     })
 }
 
-fn prepare(command: &Command) -> io::Result<std::process::Command> {
-    let invalid = |text| io::Error::new(io::ErrorKind::InvalidInput, text);
+/// A program as it is started, but for its output.
+pub(super) fn prepare(command: &Command) -> io::Result<std::process::Command> {
     let (program, arguments) = command.argv.split_first().ok_or_else(|| invalid("no command was given"))?;
     let mut process = std::process::Command::new(program);
     process.args(arguments).process_group(0);
@@ -94,6 +80,10 @@ fn prepare(command: &Command) -> io::Result<std::process::Command> {
     process.stdin(if command.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
     become_user(&mut process, identity(command));
     Ok(process)
+}
+
+pub(super) fn invalid(text: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text)
 }
 
 fn identity(command: &Command) -> Identity {
@@ -216,6 +206,7 @@ fn push<'fd>(handles: &mut Vec<PollFd<'fd>>, handle: Option<PollFd<'fd>>) -> Opt
 struct Stream {
     reader: Option<PipeReader>,
     kept: Vec<u8>,
+    /// How much more there was.
     dropped: u64,
 }
 
@@ -248,18 +239,10 @@ impl Stream {
         }
         Ok(())
     }
-
-    /// What was read; when it was too long to keep, the last line says how much is missing.
-    fn into_kept(mut self) -> Vec<u8> {
-        if self.dropped > 0 {
-            self.kept.extend_from_slice(format!("\n[{} more bytes were not kept]", self.dropped).as_bytes());
-        }
-        self.kept
-    }
 }
 
 /// Waits for the end of a process that has closed its output; nothing when the deadline passed.
-fn wait(child: &mut Child, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
+pub(super) fn wait(child: &mut Child, deadline: Option<Instant>) -> io::Result<Option<ExitStatus>> {
     let Some(deadline) = deadline else {
         return child.wait().map(Some);
     };
@@ -293,16 +276,6 @@ fn wait(child: &mut Child, deadline: Option<Instant>) -> io::Result<Option<ExitS
 fn handle_of(child: &Child) -> Option<OwnedFd> {
     let pid = rustix::process::Pid::from_child(child);
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
-}
-
-fn kill_group(child: &mut Child) -> io::Result<ExitStatus> {
-    let group = rustix::process::Pid::from_child(child);
-    match rustix::process::kill_process_group(group, rustix::process::Signal::KILL) {
-        // It has ended already, and whoever was in its group.
-        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-        Err(error) => return Err(error.into()),
-    }
-    child.wait()
 }
 
 fn code(status: ExitStatus) -> i32 {
@@ -351,6 +324,15 @@ mod tests {
         assert!(finished.stdout == input && finished.stderr == input);
         let unread = Command { stdin: Some(input), ..sh("echo done") };
         assert_eq!(out(&unread), "done\n");
+    }
+
+    #[test]
+    fn output_beyond_what_is_kept_was_followed_by_a_text_that_nobody_wrote() {
+        let more = KEPT + 7;
+        let finished = run(&sh(&format!("head -c {more} /dev/zero; head -c {more} /dev/zero >&2"))).unwrap();
+        assert_eq!((finished.stdout.len(), finished.stderr.len()), (KEPT, KEPT));
+        assert_eq!((finished.stdout_cut, finished.stderr_cut), (7, 7));
+        assert!(finished.stdout.iter().all(|byte| *byte == 0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A view of a host under which nothing can be changed: what a state sees in test mode.
 
 use super::{
-    Access, Address, Attributes, Command, Content, FileSystem, Finished, Host, Node, Protocol, Stat, User, web,
+    Access, Address, Attributes, Command, Content, FileSystem, Fill, Finished, Host, Node, Protocol, Stat, User, web,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -30,6 +30,10 @@ impl Host for ReadOnly<'_> {
     }
 
     fn write(&self, path: &Path, _: &[u8], _: Attributes) -> io::Result<()> {
+        refused("write", &path.to_string_lossy())
+    }
+
+    fn write_with(&self, path: &Path, _: Attributes, _: Fill) -> io::Result<()> {
         refused("write", &path.to_string_lossy())
     }
 
@@ -91,6 +95,10 @@ impl Host for ReadOnly<'_> {
 
     fn umask(&self) -> u32 {
         self.0.umask()
+    }
+
+    fn page_size(&self) -> u64 {
+        self.0.page_size()
     }
 
     fn now(&self) -> SystemTime {
@@ -186,6 +194,7 @@ mod tests {
         assert_eq!(view.query(&command).unwrap().stdout, b"root");
         assert!(view.run(&command).is_err());
         assert!(view.write(Path::new("/a"), b"y", Attributes::default()).is_err());
+        assert!(view.write_from(Path::new("/a"), &mut &b"y"[..], Attributes::default()).is_err());
         assert!(view.remove(Path::new("/a")).is_err());
         assert!(view.make_folder(Path::new("/b"), 0o755).is_err());
         assert!(view.kill(1, 15).is_err());

@@ -1,6 +1,7 @@
 //! The ini files of Python's `configparser`: sections of keys and values, names in small letters, `%(name)s` for the value
 //! of another key.
 
+use crate::ini::{Bare, Form, Header, Indented, Piece, header_line, lines, setting_lines};
 use halite_value::{Map, Value, str_repr};
 
 /// The section whose keys all others have.
@@ -48,10 +49,10 @@ pub fn write(value: &Value, options: &Map) -> Result<String, String> {
 fn section(name: &str, keys: &Map) -> String {
     let line = |(key, value): (&Value, &Value)| match value {
         Value::Null => format!("{}\n", key.as_text()),
-        value => format!("{} = {}\n", key.as_text(), value.as_text().replace('\n', "\n\t")),
+        value => setting_lines(&key.as_text(), " = ", &value.as_text(), "\t"),
     };
     let lines: String = keys.iter().map(line).collect();
-    format!("[{name}]\n{lines}\n")
+    header_line(name) + &lines + "\n"
 }
 
 /// Whether each `%` of a value is one that is doubled or begins `%(name)s`.
@@ -111,33 +112,19 @@ impl Section {
 
 fn parse(text: &str, bare_keys: bool) -> Result<Vec<Section>, String> {
     let mut sections: Vec<Section> = Vec::new();
-    // The section that keys are for now, and the indentation of a key whose value may go on.
+    // The section that keys are for now, and whether it has got one since it began here.
+    let mut is_open = false;
     let mut current: Option<usize> = None;
-    let mut open: Option<usize> = None;
     let mut wrong = Vec::new();
-    for (number, line) in text.split_inclusive('\n').enumerate().map(|(at, line)| (at + 1, line)) {
-        let content = if line.trim_start().starts_with(['#', ';']) { "" } else { line.trim() };
-        let indent = line.len() - line.trim_start().len();
-        let keys = current.map(|at| &mut sections[at].keys);
-        if content.is_empty() {
-            // An empty line may be one of a value; a comment is none.
-            if let (Some(_), Some(keys), true) = (open, keys, line.trim().is_empty())
-                && let Some((_, lines)) = keys.last_mut().filter(|(_, lines)| !lines.is_empty())
-            {
-                lines.push(String::new());
-            }
-            continue;
-        }
-        if let (Some(of_key), Some(keys)) = (open, keys)
-            && indent > of_key
-            && let Some((_, lines)) = keys.last_mut()
-        {
-            lines.push(content.to_owned());
-            continue;
-        }
-        if let Some(name) = content.strip_prefix('[').and_then(|rest| rest.rfind(']').map(|end| &rest[..end]))
-            && !name.is_empty()
-        {
+    let form = Form {
+        signs: &["=", ":"],
+        header: Header::AtLast,
+        indented: Indented::More,
+        bare: if bare_keys { Bare::Setting } else { Bare::Other },
+    };
+    for line in lines(text, &form) {
+        let number = line.number;
+        if let Piece::Section(name) = line.piece {
             let there = sections.iter().position(|section| section.name == name);
             if there.is_some() && name != DEFAULT {
                 return Err(format!(
@@ -149,30 +136,35 @@ fn parse(text: &str, bare_keys: bool) -> Result<Vec<Section>, String> {
                 sections.push(Section { name: name.to_owned(), ..Section::default() });
                 sections.len() - 1
             }));
-            open = None;
+            is_open = false;
             continue;
         }
         let Some(section) = current.map(|at| &mut sections[at]) else {
-            let line = str_repr(line);
+            if matches!(line.piece, Piece::Comment | Piece::Blank) {
+                continue;
+            }
+            let line = str_repr(line.raw);
             return Err(format!("File contains no section headers.\nfile: {SOURCE}, line: {number}\n{line}"));
         };
-        let (key, value) = match content.find(['=', ':']) {
-            Some(at) => (content[..at].trim_end(), Some(content[at + 1..].trim())),
-            None => (content, None),
-        };
-        if key.is_empty() || (value.is_none() && !bare_keys) {
-            wrong.push(format!("\n\t[line {number:2}]: {}", str_repr(line)));
-            continue;
+        let last = section.keys.last_mut().filter(|_| is_open);
+        match (line.piece, last) {
+            (Piece::More, Some((_, lines))) => lines.push(line.text.trim().to_owned()),
+            // An empty line may be one of a value; a comment is none.
+            (Piece::Blank, Some((_, lines))) if !lines.is_empty() => lines.push(String::new()),
+            (Piece::Setting(key, value), _) => {
+                let key = key.to_lowercase();
+                if section.keys.iter().any(|(other, _)| *other == key) {
+                    let (key, name) = (str_repr(&key), str_repr(&section.name));
+                    return Err(format!(
+                        "While reading from {SOURCE} [line {number:2}]: option {key} in section {name} already exists"
+                    ));
+                }
+                section.keys.push((key, value.map(str::to_owned).into_iter().collect()));
+                is_open = true;
+            }
+            (Piece::Other, _) => wrong.push(format!("\n\t[line {number:2}]: {}", str_repr(line.raw))),
+            _ => {}
         }
-        let key = key.to_lowercase();
-        if section.keys.iter().any(|(other, _)| *other == key) {
-            let (key, name) = (str_repr(&key), str_repr(&section.name));
-            return Err(format!(
-                "While reading from {SOURCE} [line {number:2}]: option {key} in section {name} already exists"
-            ));
-        }
-        section.keys.push((key, value.map(str::to_owned).into_iter().collect()));
-        open = Some(indent);
     }
     match wrong.is_empty() {
         true => Ok(sections),

@@ -1,42 +1,12 @@
 //! Targets by address: one of the minion's addresses, or a network that holds one.
 
 use halite_value::{Map, Value};
-use std::net::IpAddr;
+use ipnet::IpNet;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// An address or a network, in the form `10.0.0.0/8`, `10.0.0.0/255.0.0.0`, `2001:db8::/32` or `10.1.2.3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Network {
-    /// As bits, an IPv4 address in the lowest 32.
-    bits: u128,
-    mask: u128,
-    family: Family,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    V4,
-    V6,
-}
-
-impl Family {
-    fn width(self) -> u32 {
-        match self {
-            Family::V4 => 32,
-            Family::V6 => 128,
-        }
-    }
-
-    fn grain(self) -> &'static str {
-        match self {
-            Family::V4 => "ipv4",
-            Family::V6 => "ipv6",
-        }
-    }
-
-    fn full(self) -> u128 {
-        u128::MAX >> (128 - self.width())
-    }
-}
+pub(super) struct Network(IpNet);
 
 impl Network {
     pub fn parse(text: &str) -> Result<Network, String> {
@@ -44,48 +14,33 @@ impl Network {
             Some((address, length)) => (address, Some(length)),
             None => (text, None),
         };
-        let (family, bits) = address_bits(address).ok_or_else(|| format!("'{address}' is not an IP address"))?;
-        let mask = match length {
-            None => family.full(),
-            Some(length) => mask(family, length).ok_or_else(|| format!("'{length}' is not a length of a network"))?,
+        let address: IpAddr = address.parse().map_err(|_| format!("'{address}' is not an IP address"))?;
+        let net = match length {
+            None => address.into(),
+            Some(length) => net(address, length).ok_or_else(|| format!("'{length}' is not a length of a network"))?,
         };
-        if bits & !mask != 0 {
+        if net.network() != net.addr() {
             return Err(format!("'{text}' is not a network: its address has bits beyond the mask"));
         }
-        Ok(Network { bits, mask, family })
+        Ok(Network(net))
     }
 
     /// Whether one of the addresses that the grains name is in it.
     pub fn has(&self, grains: &Map) -> bool {
-        let addresses = grains.at(self.family.grain()).and_then(Value::as_list).unwrap_or_default();
-        addresses
-            .iter()
-            .filter_map(|address| address_bits(address.as_str()?))
-            .any(|(family, bits)| family == self.family && bits & self.mask == self.bits)
+        let grain = if self.0.addr().is_ipv4() { "ipv4" } else { "ipv6" };
+        let addresses = grains.at(grain).and_then(Value::as_list).unwrap_or_default();
+        let parsed = |address: &Value| address.as_str()?.parse::<IpAddr>().ok();
+        addresses.iter().filter_map(parsed).any(|address| self.0.contains(&address))
     }
 }
 
-fn address_bits(text: &str) -> Option<(Family, u128)> {
-    match text.parse().ok()? {
-        IpAddr::V4(address) => Some((Family::V4, u32::from(address).into())),
-        IpAddr::V6(address) => Some((Family::V6, address.into())),
-    }
-}
-
-/// A number of bits, or for IPv4 a mask as an address.
-fn mask(family: Family, length: &str) -> Option<u128> {
-    let full = family.full();
+/// The length is a number of bits, or for IPv4 a mask as an address.
+fn net(address: IpAddr, length: &str) -> Option<IpNet> {
     if length.bytes().all(|byte| byte.is_ascii_digit()) {
-        let length: u32 = length.parse().ok().filter(|length| *length <= family.width())?;
-        let host = family.width() - length;
-        return Some(if host == 128 { 0 } else { full >> host << host });
+        return IpNet::new(address, length.parse().ok()?).ok();
     }
-    let (Family::V4, mask) = address_bits(length).filter(|_| family == Family::V4)? else {
-        return None;
-    };
-    // The ones must stand together at the front.
-    let host = !mask & full;
-    (host & (host + 1) == 0).then_some(mask)
+    let mask: Ipv4Addr = length.parse().ok().filter(|_| address.is_ipv4())?;
+    IpNet::with_netmask(address, mask.into()).ok()
 }
 
 #[cfg(test)]

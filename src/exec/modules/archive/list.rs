@@ -1,6 +1,6 @@
 //! `archive.list` and `archive.is_encrypted`.
 
-use super::cached;
+use super::{cached, tarred, zipped};
 use halite_core::module::Run;
 use halite_core::program::Program;
 use halite_core::{Ctx, Fault, Reply};
@@ -9,59 +9,17 @@ use halite_value::record;
 use halite_value::{Map, Value};
 
 /// What an archive holds.
-#[derive(Default)]
-struct Listing {
-    dirs: Vec<String>,
-    files: Vec<String>,
-    links: Vec<String>,
-}
-
-/// Something in a zip archive.
-pub struct Member {
-    pub name: String,
-    mode: u32,
-    is_encrypted: bool,
-}
-
-/// The directory at the end of a zip archive.
-pub fn members(ctx: &Ctx, path: &str) -> Result<Vec<Member>, Fault> {
-    let bytes = ctx.host.read(path.as_ref()).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
-    directory(&bytes).ok_or_else(|| Fault::execution(format!("{path} is not a ZIP file")))
-}
-
-/// Lengths of the fixed parts of the end record and of an entry (APPNOTE 4.3.16 and 4.3.12).
-const END: usize = 22;
-const ENTRY: usize = 46;
-
-fn directory(bytes: &[u8]) -> Option<Vec<Member>> {
-    let short = |at: usize| Some(usize::from(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?)));
-    let long = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    // A comment of 64 KiB at most may follow.
-    let last = bytes.len().checked_sub(END)?;
-    let end = (last.saturating_sub(0xffff)..=last).rev().find(|&at| bytes[at..].starts_with(b"PK\x05\x06"))?;
-    let count = short(end + 10)?;
-    let mut at = long(end + 16)? as usize;
-    let mut found = Vec::new();
-    for _ in 0..count {
-        if !bytes.get(at..)?.starts_with(b"PK\x01\x02") {
-            return None;
-        }
-        let (name, extra, comment) = (short(at + 28)?, short(at + 30)?, short(at + 32)?);
-        let text = bytes.get(at + ENTRY..at + ENTRY + name)?;
-        found.push(Member {
-            name: String::from_utf8_lossy(text).into_owned(),
-            mode: long(at + 38)? >> 16,
-            is_encrypted: short(at + 8)? & 1 == 1,
-        });
-        at += ENTRY + name + extra + comment;
-    }
-    Some(found)
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub dirs: Vec<String>,
+    pub files: Vec<String>,
+    pub links: Vec<String>,
 }
 
 fn zip(ctx: &Ctx, name: &str, path: &str) -> Result<Listing, Fault> {
-    let members = members(ctx, path).map_err(|_| Fault::execution(format!("{name} is not a ZIP file")))?;
+    let archive = zipped::open(ctx.host, path).map_err(|_| Fault::execution(format!("{name} is not a ZIP file")))?;
     let mut listing = Listing::default();
-    for member in members {
+    for member in zipped::members(&archive) {
         let list = match member.mode & 0o170_000 {
             0o120_000 => &mut listing.links,
             0o040_000 => &mut listing.dirs,
@@ -82,6 +40,17 @@ fn zip(ctx: &Ctx, name: &str, path: &str) -> Result<Listing, Fault> {
 }
 
 fn tar(ctx: &Ctx, name: &str, path: &str, decompress: Option<&str>) -> Result<Listing, Fault> {
+    match tarred::list(ctx.host, path) {
+        Ok(listing) => Ok(listing),
+        // Packed by something that is not known here, or damaged.
+        Err(why) => {
+            log::debug!("{path} is given to the host's tar: {why}");
+            tar_of_host(ctx, name, path, decompress)
+        }
+    }
+}
+
+fn tar_of_host(ctx: &Ctx, name: &str, path: &str, decompress: Option<&str>) -> Result<Listing, Fault> {
     let mut program = Program::new(["tar", "--list", "--verbose", "--numeric-owner", "--quoting-style=literal"]);
     program = program.args(["--absolute-names", "--full-time"]);
     if let Some(decompress) = decompress.filter(|words| !words.is_empty()) {
@@ -274,12 +243,12 @@ impl Run for IsEncrypted {
     fn run(self, ctx: &Ctx) -> Reply {
         let wanted = Wanted { source_hash: self.source_hash, by_etag: self.use_etag, ..Wanted::default() };
         let path = cached(ctx, &self.name, self.saltenv.as_deref(), &wanted)?;
-        let found = members(ctx, &path);
-        let found = found.map_err(|_| Fault::execution(format!("{} is not a ZIP file", self.name)))?;
+        let archive = zipped::open(ctx.host, &path);
+        let archive = archive.map_err(|_| Fault::execution(format!("{} is not a ZIP file", self.name)))?;
         if self.clean {
             clean(ctx, &path);
         }
-        Ok(found.iter().any(|member| member.is_encrypted).into())
+        Ok(zipped::members(&archive).iter().any(|member| member.is_encrypted).into())
     }
 }
 
@@ -293,16 +262,5 @@ mod tests {
         assert_eq!(common(&["x"]), "x");
         assert_eq!(common(&[]), "");
         assert_eq!(common(&["äb", "äc"]), "ä");
-    }
-
-    #[test]
-    fn what_is_no_zip_archive_has_no_directory() {
-        assert!(directory(b"").is_none());
-        assert!(directory(&[b'x'; 100]).is_none());
-        let mut end = b"PK\x05\x06".to_vec();
-        end.resize(END, 0);
-        assert!(directory(&end).unwrap().is_empty());
-        end[10] = 1;
-        assert!(directory(&end).is_none());
     }
 }

@@ -1,6 +1,9 @@
-//! `archive.zip`, `archive.unzip` and the like, with the host's zip and unzip.
+//! `archive.zip`, `archive.unzip` and the like; `cmd_zip` and `cmd_unzip` with the host's zip and unzip.
 
-use super::{list, rendered, sources, told, trimmed};
+use super::pack::pack;
+use super::unpack::{Modes, Unpack};
+use super::{rendered, sources, told, trimmed};
+use halite_core::host::acting_as;
 use halite_core::module::Run;
 use halite_core::program::Program;
 use halite_core::{Ctx, Fault, Reply, paths};
@@ -73,35 +76,26 @@ impl Run for Zip {
             Some(cwd) if !cwd.starts_with('/') => return Err(Fault::invocation("cwd must be absolute")),
             _ => {}
         }
-        let folder = cwd.unwrap_or_else(|| "/".to_owned());
-        // Names in an archive have no slash before them.
-        let inside = |name: &String| {
-            let path = paths::normal(&paths::join(&[folder.clone(), name.clone()]));
-            let below = path.strip_prefix(folder.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
-            below.unwrap_or(path.trim_start_matches('/')).to_owned()
+        let absolute = |name: String| match &cwd {
+            Some(cwd) => paths::join(&[cwd.clone(), name]),
+            None => name,
         };
-        let found: Vec<String> = names.iter().map(inside).filter(|name| !name.is_empty()).collect();
-        let found: Vec<String> = found
-            .into_iter()
-            .filter(|name| paths::exists(ctx.host, &paths::join(&[folder.clone(), name.clone()])))
-            .collect();
-        if found.is_empty() {
-            return Ok(Value::List(Vec::new()).into());
-        }
-        if paths::is_file(ctx.host, &zip_file) {
-            // zip would add to the archive that is there.
-            ctx.host
-                .remove(zip_file.as_ref())
-                .map_err(|error| Fault::execution(format!("Exception encountered creating zipfile: {error}")))?;
-        }
-        let program = Program::new(["zip", "-q", "-r", zip_file.as_str(), "--"]).args(found).cwd(folder).mixed();
-        let answer = program.runas_name(ctx, self.runas.as_deref())?.run(ctx)?;
-        if !answer.is_success() {
-            let said = answer.stdout;
-            return Err(Fault::execution(format!("Exception encountered creating zipfile: {said}")));
-        }
-        let members = list::members(ctx, &zip_file)?;
-        Ok(Value::list(members.into_iter().map(|member| member.name)).into())
+        let found: Vec<String> = names.into_iter().map(absolute).filter(|path| paths::exists(ctx.host, path)).collect();
+        let host = ctx.host;
+        let packed = as_account(ctx, self.runas.as_deref(), || pack(host, &zip_file, &found, cwd.as_deref()))?;
+        let names = packed.map_err(|why| Fault::execution(format!("Exception encountered creating zipfile: {why}")))?;
+        Ok(Value::list(names).into())
+    }
+}
+
+/// Does something as an account, where one is given.
+fn as_account<T: Send>(ctx: &Ctx, runas: Option<&str>, work: impl FnOnce() -> T + Send) -> Result<T, Fault> {
+    let Some(name) = runas.filter(|name| !name.is_empty()) else { return Ok(work()) };
+    match ctx.host.user(name) {
+        Ok(Some(user)) => acting_as(&user, work)
+            .map_err(|error| Fault::execution(format!("this cannot be done as user '{name}': {error}"))),
+        Ok(None) => Err(Fault::invocation(format!("User '{name}' does not exist"))),
+        Err(error) => Err(Fault::execution(format!("the accounts of this host cannot be read: {error}"))),
     }
 }
 
@@ -129,39 +123,31 @@ record! {
     }
 }
 
-fn unzip(
-    ctx: &Ctx,
-    options: &[String],
-    password: Option<&str>,
-    names: (&str, &str),
-    excludes: &[String],
-    runas: Option<&str>,
-) -> Result<String, Fault> {
-    let mut program = Program::new(["unzip"]);
-    if let Some(password) = password.filter(|password| !password.is_empty()) {
-        program = program.args(["-P", password]);
-    }
-    let (zip_file, dest) = names;
-    program = program.args(options.iter().map(String::as_str)).args([zip_file, "-d", dest]);
-    if !excludes.is_empty() {
-        program = program.arg("-x").args(excludes.iter().map(String::as_str));
-    }
-    let answer = program.mixed().runas_name(ctx, runas)?.run(ctx)?;
-    match answer.is_success() {
-        true => Ok(answer.stdout),
-        false => Err(Fault::execution(answer.stdout)),
-    }
-}
-
 impl Run for CmdUnzip {
     fn run(self, ctx: &Ctx) -> Reply {
         let zip_file = rendered(ctx, &self.zip_file, self.template.as_deref())?;
         let dest = rendered(ctx, &self.dest, self.template.as_deref())?;
         let options = split(self.options.as_deref().unwrap_or_default()).map_err(Fault::invocation)?;
-        let (password, runas) = (self.password.as_deref(), self.runas.as_deref());
-        let told = unzip(ctx, &options, password, (&zip_file, &dest), &self.excludes, runas)?;
+        let mut program = Program::new(["unzip"]).args(options).args([zip_file.as_str(), "-d", &dest]);
+        if !self.excludes.is_empty() {
+            program = program.arg("-x").args(self.excludes);
+        }
+        if let Some(password) = self.password.filter(|password| !password.is_empty()) {
+            program = program.env("UNZIP", &of_environment(&password));
+        }
+        let answer = program.mixed().runas_name(ctx, self.runas.as_deref())?.run(ctx)?;
+        let told = answer.stdout_shown();
+        if !answer.is_success() {
+            return Err(Fault::execution(told));
+        }
         Ok(trimmed(told.lines().map(str::to_owned).collect(), &self.trim_output).into())
     }
+}
+
+/// A password as unzip takes it from its environment, which no other account can see, as it can see arguments.
+fn of_environment(password: &str) -> String {
+    let quoted = password.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("-P \"{quoted}\"")
 }
 
 record! {
@@ -194,18 +180,65 @@ impl Run for Unzip {
     fn run(self, ctx: &Ctx) -> Reply {
         let zip_file = rendered(ctx, &self.zip_file, self.template.as_deref())?;
         let dest = rendered(ctx, &self.dest, self.template.as_deref())?;
-        let failed = |fault: Fault| {
-            let (said, _) = fault.shown("archive.unzip");
-            Fault::execution(format!("Exception encountered unpacking zipfile: {}", said.to_text()))
+        let job = Unpack {
+            zip_file: &zip_file,
+            dest: &dest,
+            excludes: &self.excludes,
+            password: self.password.as_deref().filter(|password| !password.is_empty()),
+            modes: if self.extract_perms { Modes::OfArchive } else { Modes::OfHost },
         };
-        let members = list::members(ctx, &zip_file).map_err(failed)?;
-        let names = members.into_iter().map(|member| member.name);
-        let wanted: Vec<String> = names.filter(|name| !self.excludes.contains(name)).collect();
-        let options = ["-o".to_owned(), "-q".to_owned()];
-        let (password, runas) = (self.password.as_deref(), self.runas.as_deref());
-        if !wanted.is_empty() {
-            unzip(ctx, &options, password, (&zip_file, &dest), &self.excludes, runas).map_err(failed)?;
+        let host = ctx.host;
+        let unpacked = as_account(ctx, self.runas.as_deref(), || job.run(host))?;
+        let names =
+            unpacked.map_err(|why| Fault::execution(format!("Exception encountered unpacking zipfile: {why}")))?;
+        Ok(trimmed(names, &self.trim_output).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::World;
+    use halite_core::NoMaster;
+    use halite_core::host::Machine;
+    use halite_core::host::fake::{Fake, Folder};
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
+
+    #[test]
+    fn a_password_stood_among_the_arguments_of_unzip_where_everybody_sees_it() {
+        let world = World::on(Fake::new().answers(["unzip", "/a.zip", "-d", "/out"], "said"));
+        let asked = Arguments::positional(["/a.zip", "/out"]).with("password", "pass \"wo\\rd");
+        call(&world.ctx(&NoMaster), "archive.cmd_unzip", asked).unwrap();
+        let ran = world.host.ran();
+        assert!(ran[0].argv.iter().all(|word| !word.contains("pass")), "{:?}", ran[0].argv);
+        assert_eq!(ran[0].env["UNZIP"].as_deref(), Some(r#"-P "pass \"wo\\rd""#));
+    }
+
+    #[test]
+    fn unzip_takes_a_password_with_blanks_and_quotes_from_its_environment() {
+        let folder = Folder::new();
+        let password = "pass \"wo\\rd";
+        std::fs::write(folder.path().join("f"), "content").unwrap();
+        let packed = std::process::Command::new("zip")
+            .args(["-q", "-P", password, "p.zip", "f"])
+            .current_dir(folder.path())
+            .status();
+        let has_unzip = halite_core::host::Host::which(&Machine, "unzip").is_some();
+        if !has_unzip || !packed.is_ok_and(|status| status.success()) {
+            return;
         }
-        Ok(trimmed(wanted, &self.trim_output).into())
+        let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let world = World::new();
+        let ctx = world.ctx_on(&Machine, &NoMaster);
+        let asked = |fun: &str, out: &str| {
+            let arguments = Arguments::positional([at("p.zip"), at(out)]).with("password", password);
+            call(&ctx, fun, arguments).map(|returned| returned.value)
+        };
+        asked("archive.cmd_unzip", "one").unwrap();
+        assert_eq!(asked("archive.unzip", "two").unwrap(), Value::list(["f"]));
+        for out in ["one", "two"] {
+            assert_eq!(std::fs::read_to_string(folder.path().join(out).join("f")).unwrap(), "content");
+        }
     }
 }

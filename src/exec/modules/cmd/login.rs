@@ -26,7 +26,7 @@ fn asked(host: &dyn Host, user: &User) -> Option<BTreeMap<String, String>> {
     let script = "printf '\\0halite-environment\\0'; env -0; printf '\\0halite-environment\\0'";
     let argv = [&su.to_string_lossy(), "-s", "/bin/sh", "-", &user.name, "-c", script].map(str::to_owned).to_vec();
     let command = Command { argv, timeout: Some(Duration::from_secs(10)), ..Command::default() };
-    let finished = host.query(&command).ok().filter(|finished| finished.code == 0)?;
+    let finished = host.query(&command).ok().filter(|finished| finished.code == 0 && finished.stdout_cut == 0)?;
     let output = String::from_utf8_lossy(&finished.stdout);
     Some(parse(output.split(MARK).nth(1)?))
 }

@@ -1,7 +1,7 @@
 //! The options that all `cmd` functions share, and the command that they make.
 
 use super::login;
-use halite_core::host::{Choice, Command, Finished, User};
+use halite_core::host::{Choice, Command, Finished, User, words_of_cut};
 use halite_core::{Ctx, Fault};
 use halite_lang::target::fnmatch::fnmatch;
 use halite_lang::words;
@@ -220,6 +220,7 @@ impl Options {
             env: self.environment(ctx, user.as_ref()),
             clean_env: choice(self.clean_env),
             stdin: self.stdin.as_ref().map(|text| self.input(text)),
+            fed_by: None,
             runas: user,
             group,
             umask: self.mask()?,
@@ -354,12 +355,14 @@ impl Options {
             let stdout = format!("{line} : Timed out after {seconds} seconds");
             return Ok(Output { pid: finished.pid, retcode: 1, stdout, stderr: String::new() });
         }
-        let stdout = self.decode(&finished.stdout)?;
-        let stderr = self.decode(&finished.stderr)?;
+        let mut stdout = self.decode(&finished.stdout)?;
+        let mut stderr = self.decode(&finished.stderr)?;
         let code = i64::from(finished.code);
         let is_success = self.success_retcodes.contains(&code)
             || self.success_stdout.iter().any(|text| stdout.contains(text.as_str()))
             || self.success_stderr.iter().any(|text| stderr.contains(text.as_str()));
+        stdout.extend(words_of_cut(finished.stdout_cut));
+        stderr.extend(words_of_cut(finished.stderr_cut));
         Ok(Output { pid: finished.pid, retcode: if is_success { 0 } else { finished.code }, stdout, stderr })
     }
 

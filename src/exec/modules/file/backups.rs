@@ -1,16 +1,15 @@
 //! The copies that `backup: minion` keeps of files, below `cachedir/file_backup`.
 
-use super::{in_python_words, refused};
-use halite_core::host::{Attributes, FileKind, Host};
+use halite_core::host::{Attributes, FileKind};
 use halite_core::module::Run;
-use halite_core::{Ctx, Fault, Reply, paths};
+use halite_core::{Ctx, Reply, paths};
+use halite_file::backup::{IN_NAME, folder, keep};
+use halite_file::content::{Part, put};
+use halite_file::in_python_words;
 use halite_value::record;
 use halite_value::{Map, Value};
 use jiff::civil::DateTime;
 use std::path::{Path, PathBuf};
-
-/// How the time stands in a copy's name.
-const IN_NAME: &str = "%a_%b_%d_%H:%M:%S_%f_%Y";
 
 /// A copy of a file.
 struct Backup {
@@ -29,12 +28,6 @@ impl Backup {
         ];
         Map::from_iter(shown).into()
     }
-}
-
-/// The folder with the copies of the files of a folder.
-fn folder(ctx: &Ctx, path: &str) -> PathBuf {
-    let cachedir = ctx.opts.str_at("cachedir").unwrap_or("/var/cache/salt/minion");
-    Path::new(cachedir).join("file_backup").join(paths::folder_of(path).trim_start_matches('/'))
 }
 
 /// The copies of a file, the latest one first.
@@ -127,11 +120,8 @@ impl Run for RestoreBackup {
             Err(comment) => return Ok(told(false, comment)),
         };
         keep(ctx, &path)?;
-        let restored = ctx
-            .host
-            .read(&backup.location)
-            .and_then(|bytes| ctx.host.write(Path::new(&path), &bytes, Attributes::default()));
-        let location = backup.location.display();
+        let location = backup.location.to_string_lossy();
+        let restored = put(ctx.host, Part::At(&location), None, Path::new(&path), Attributes::default());
         Ok(match restored {
             Ok(()) => told(true, format!("Successfully restored {location} to {path}")),
             Err(error) => {
@@ -182,33 +172,4 @@ fn numbered(ctx: &Ctx, path: &str, id: &Value) -> Result<Backup, String> {
         Some(number) => Ok(backups.swap_remove(number)),
         None => Err(format!("backup_id '{text}' does not exist for {path}")),
     }
-}
-
-/// Keeps a copy of a file as it is now, owned and moded as it.
-pub fn keep(ctx: &Ctx, path: &str) -> Result<(), Fault> {
-    let folder = folder(ctx, path);
-    let refused = |error: &std::io::Error| refused(path, error);
-    let bytes = match ctx.host.read(Path::new(path)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(refused(&error)),
-    };
-    let stat = paths::followed(ctx.host, Path::new(path)).map_err(|error| refused(&error))?;
-    make_private(ctx.host, &folder).map_err(|error| refused(&error))?;
-    let now = jiff::Timestamp::try_from(ctx.host.now()).map_err(|error| Fault::Internal(error.to_string()))?;
-    let now = jiff::tz::TimeZone::system().to_datetime(now);
-    let name = format!("{}_{}", paths::name_of(path), now.strftime("%a_%b_%d_%H:%M:%S_%6f_%Y"));
-    let attributes = Attributes { mode: Some(stat.mode), uid: Some(stat.uid), gid: Some(stat.gid) };
-    ctx.host.write(&folder.join(name), &bytes, attributes).map_err(|error| refused(&error))
-}
-
-/// Folders of copies are for the minion's account alone: the files may be secret.
-fn make_private(host: &dyn Host, folder: &Path) -> std::io::Result<()> {
-    if host.stat(folder).is_ok() {
-        return Ok(());
-    }
-    if let Some(above) = folder.parent() {
-        make_private(host, above)?;
-    }
-    host.make_folder(folder, 0o700)
 }

@@ -1,9 +1,10 @@
 //! Reading and writing what is in a file.
 
-use super::{absolute, in_python_words, reason, refused};
+use super::{absolute, in_python_words, refused};
 use halite_core::host::Attributes;
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply, paths};
+use halite_file::reason;
 use halite_value::Value;
 use halite_value::record;
 use halite_value::record::{Keywords, Rest};

@@ -1,23 +1,17 @@
 //! What there is at a path: kind, size, times, links, file system.
 
-use super::{absolute, refused};
-use halite_core::host::{Access as Wish, FileKind, Host, Stat};
+use super::absolute;
+use halite_core::host::{Access as Wish, FileKind, Stat};
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply, paths};
+use halite_file::access::{group_name, user_name};
+use halite_file::sum::of_file;
+use halite_file::{refused, shown_mode, stat};
 use halite_value::record;
 use halite_value::{Map, Value};
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// What stands at a path. A link that leads nowhere is itself.
-pub(super) fn stat(host: &dyn Host, path: &str, follow: bool) -> Result<Stat, Fault> {
-    let own = host.stat(Path::new(path)).map_err(|_| Fault::execution(format!("Path not found: {path}")))?;
-    match follow {
-        true => Ok(paths::followed(host, Path::new(path)).unwrap_or(own)),
-        false => Ok(own),
-    }
-}
 
 /// Seconds since 1970.
 pub(super) fn seconds(time: SystemTime) -> f64 {
@@ -25,11 +19,6 @@ pub(super) fn seconds(time: SystemTime) -> f64 {
         Ok(since) => since.as_secs() as f64 + 1e-9 * f64::from(since.subsec_nanos()),
         Err(before) => -before.duration().as_secs_f64(),
     }
-}
-
-/// A mode as Salt shows it: four digits.
-pub(super) fn shown_mode(mode: u32) -> String {
-    format!("{mode:04o}")
 }
 
 fn kind(kind: FileKind) -> &'static str {
@@ -112,8 +101,8 @@ impl Run for Stats {
             ("inode", Value::from(stat.inode)),
             ("uid", stat.uid.into()),
             ("gid", stat.gid.into()),
-            ("group", super::owner::group_name(ctx.host, stat.gid)),
-            ("user", super::owner::user_name(ctx.host, stat.uid)),
+            ("group", group_name(ctx.host, stat.gid)),
+            ("user", user_name(ctx.host, stat.uid)),
             ("atime", seconds(stat.accessed).into()),
             ("mtime", seconds(stat.modified).into()),
             ("ctime", seconds(stat.changed).into()),
@@ -121,7 +110,7 @@ impl Run for Stats {
             ("mode", shown_mode(stat.mode).into()),
         ]);
         if let Some(kind) = self.hash_type.filter(|kind| !kind.is_empty()) {
-            shown.insert("sum", super::hash::of_file(ctx.host, &path, &kind)?);
+            shown.insert("sum", of_file(ctx.host, &path, &kind)?);
         }
         shown.insert("type", kind(stat.kind));
         let target = match self.follow_symlinks {

@@ -1,11 +1,11 @@
 //! `file.find`: what find(1) does, with tests and actions as keyword arguments.
 
 use super::facts::seconds;
-use super::owner::{group_name, user_name};
 use halite_core::host::{FileKind, Stat};
 use halite_core::module::Run;
 use halite_core::program::Program;
 use halite_core::{Ctx, Fault, Reply, paths};
+use halite_file::access::{group_name, user_name};
 use halite_lang::digest::HashType;
 use halite_lang::regex::{Flags, Regex};
 use halite_lang::words;

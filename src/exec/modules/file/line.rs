@@ -1,8 +1,9 @@
 //! `file.line`: one line of a file.
 
-use super::{back_up, rewrite};
+use super::{back_up, refused, rewrite};
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply, paths};
+use halite_file::is_test;
 use halite_lang::diff::unified;
 use halite_lang::regex::{Flags, Regex};
 use halite_value::Value;
@@ -61,7 +62,7 @@ impl Run for Line {
         if mode != Mode::Delete && self.content.is_none() {
             return Err(Fault::execution("Content can only be empty if mode is \"delete\""));
         }
-        let bytes = ctx.host.read(Path::new(&path)).map_err(|error| super::refused(&path, &error))?;
+        let bytes = ctx.host.read(Path::new(&path)).map_err(|error| refused(&path, &error))?;
         let old = String::from_utf8(bytes).map_err(|_| Fault::execution(format!("{path} is not text in UTF-8")))?;
         let mut lines: Vec<String> = old.split_inclusive('\n').map(str::to_owned).collect();
         if lines.last().is_some_and(|line| !end_of(line).is_empty()) {
@@ -70,7 +71,7 @@ impl Run for Line {
         let lines = joined(self.edit(lines, mode)?);
         let new = lines.concat();
         let has_changes = old != new;
-        if has_changes && !super::owner::is_test(ctx) {
+        if has_changes && !is_test(ctx) {
             if self.backup {
                 let now =
                     jiff::Timestamp::try_from(ctx.host.now()).map(|now| jiff::tz::TimeZone::system().to_datetime(now));

@@ -1,12 +1,10 @@
 //! Making folders.
 
-use super::owner::{Wanted, normalized};
-use super::refused;
 use halite_core::module::Run;
-use halite_core::{Ctx, Fault, Reply, paths};
+use halite_core::{Ctx, Reply, paths};
+use halite_file::folders::{make, make_above};
 use halite_value::Value;
 use halite_value::record;
-use std::path::Path;
 
 record! {
     /// Makes sure that there is a folder, and the ones above it.
@@ -34,18 +32,6 @@ impl Run for Mkdir {
     }
 }
 
-/// Makes a folder and those above it.
-pub(super) fn make(ctx: &Ctx, path: &str, user: &Value, group: &Value, mode: &Value) -> Result<(), Fault> {
-    let above = paths::folder_of(path);
-    if !above.is_empty() && above != path && !paths::exists(ctx.host, &above) {
-        make(ctx, &above, user, group, mode)?;
-    }
-    ctx.host.make_folder(Path::new(path), 0o777).map_err(|error| refused(path, &error))?;
-    let mode = if mode.truthy() { normalized(mode) } else { None };
-    Wanted { user: user.clone(), group: group.clone(), mode, ..Wanted::default() }.enforce(ctx, path, false)?;
-    Ok(())
-}
-
 record! {
     /// Makes sure that there is the folder of a path. Returns None, or that it is there already.
     ///
@@ -67,25 +53,6 @@ impl Run for Makedirs {
         let path = paths::expand_user(ctx.host, &self.path);
         Ok(make_above(ctx, &path, &self.user, &self.group, &self.mode)?.map_or(Value::Null, Value::from).into())
     }
-}
-
-/// Makes the folder of a path and those above it; why not, where something is there.
-pub(super) fn make_above(
-    ctx: &Ctx,
-    path: &str,
-    user: &Value,
-    group: &Value,
-    mode: &Value,
-) -> Result<Option<String>, Fault> {
-    let folder = paths::normal(&paths::folder_of(path));
-    if paths::is_folder(ctx.host, &folder) {
-        return Ok(Some(format!("Directory '{folder}' already exists")));
-    }
-    if paths::exists(ctx.host, &folder) {
-        return Ok(Some(format!("The path '{folder}' already exists and is not a directory")));
-    }
-    make(ctx, &folder, user, group, mode)?;
-    Ok(None)
 }
 
 record! {

@@ -1,24 +1,24 @@
 //! `file.manage_file`: makes a file what it should be.
 
-use super::attributes::SelinuxContext;
-use super::difference::{self, Difference, Ignored, Shown};
-use super::facts::{shown_mode, stat};
-use super::hash::Sum;
-use super::managed::mode_of;
-use super::owner::{Wanted, is_test, normalized};
-use super::{backups, make};
-use halite_core::host::Attributes;
+use super::{in_python_words, refused};
+use halite_core::host::{Attributes, FileKind};
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply, paths};
-use halite_lang::digest::HashType;
+use halite_file::access::Access;
+use halite_file::arguments::{Brought, Ignoring, Selinux, Signers};
+use halite_file::content::{Body, Part};
+use halite_file::desired::{Above, Delta, Desired, Links, Refusal};
+use halite_file::difference::{Ignored, Shown};
+use halite_file::encoding::encoded;
+use halite_file::source::mode_of;
+use halite_file::sum::Sum;
+use halite_file::{is_test, shown_mode, stat};
 use halite_node::fileserver::address;
-use halite_node::fileserver::client;
-use halite_node::fileserver::client::FileClient;
-use halite_node::signature::{Given, Signature};
+use halite_node::fileserver::client::{FileClient, Wanted};
+use halite_node::signature::Signature;
 use halite_value::record;
 use halite_value::record::Keywords;
 use halite_value::{Map, Value};
-use std::io;
 use std::path::Path;
 
 record! {
@@ -32,20 +32,7 @@ record! {
         sfn: Option<String>,
         /// A state's return to be added to; empty for a new one.
         ret: Option<Map>,
-        /// The content's address.
-        source: Option<String>,
-        /// The content's digest: a map of `hash_type` and `hsum`.
-        source_sum: Option<Map>,
-        /// The owner; None: no matter which.
-        user: Value,
-        /// The group; None: no matter which.
-        group: Value,
-        /// The mode; None: no matter which.
-        mode: Value,
-        /// The letters of lsattr(1).
-        attrs: Option<String>,
-        /// The environment of the file server.
-        saltenv: String,
+        ..brought: Brought,
         /// `minion`: keep a copy of the file as it was.
         backup: Value,
         /// Make the folders above that are missing.
@@ -68,14 +55,7 @@ record! {
         encoding: Option<String> = (),
         /// What is done about letters that it does not have: strict, ignore or replace.
         encoding_errors: String = "strict",
-        /// The user that SELinux should know.
-        seuser: Option<String> = (),
-        /// The role.
-        serole: Option<String> = (),
-        /// The type.
-        setype: Option<String> = (),
-        /// The range.
-        serange: Option<String> = (),
+        ..selinux: Selinux,
         /// Whether the certificate of a web server is checked.
         verify_ssl: bool = true,
         /// Ask a web server by `ETag` whether the copy in the cache is still good.
@@ -84,20 +64,8 @@ record! {
         signature: Value = (),
         /// A signature of the list of digests; it was checked already.
         source_hash_sig: Value = (),
-        /// Keys that may have signed it.
-        signed_by_any: Value = (),
-        /// Keys that must have signed it.
-        signed_by_all: Value = (),
-        /// The keyring that they are in.
-        keyring: Value = (),
-        /// The folder of GnuPG.
-        gnupghome: Value = (),
-        /// Lines in another order do not count.
-        ignore_ordering: bool = false,
-        /// Blanks at the ends of lines do not count.
-        ignore_whitespace: bool = false,
-        /// What stands behind this text does not count.
-        ignore_comment_characters: Value = (),
+        ..signers: Signers,
+        ..ignoring: Ignoring,
         /// Show all of a new file.
         new_file_diff: bool = false,
         /// The module that checks signatures.
@@ -121,15 +89,10 @@ impl Run for ManageFile {
             ret.insert("comment", "");
             ret.insert("result", true);
         }
-        let source = self.source.filter(|source| !source.is_empty());
-        let given = Given {
-            signature: &self.signature,
-            signed_by_any: &self.signed_by_any,
-            signed_by_all: &self.signed_by_all,
-            keyring: &self.keyring,
-            gnupghome: &self.gnupghome,
-            sig_backend: &self.sig_backend,
-        };
+        let access = self.brought.access(self.selinux);
+        let Brought { source, source_sum, saltenv, .. } = self.brought;
+        let source = source.filter(|source| !source.is_empty());
+        let given = self.signers.given(&self.signature, &self.sig_backend);
         let signature = match given.read(ctx) {
             Ok(signature) => signature,
             Err(fault) => {
@@ -141,24 +104,13 @@ impl Run for ManageFile {
         let managed = Managed {
             name,
             path: self.sfn.filter(|path| !path.is_empty()),
-            sum: self.source_sum.as_ref().map(Sum::given).transpose()?.flatten(),
+            sum: source_sum.as_ref().map(Sum::given).transpose()?.flatten(),
             verifies: !self.skip_verify && !self.use_etag && source.as_ref().is_some_and(|it| !it.starts_with("salt:")),
             source,
             contents,
-            wanted: Wanted {
-                user: self.user,
-                group: self.group,
-                mode: normalized(&self.mode),
-                attrs: self.attrs,
-                context: SelinuxContext {
-                    user: self.seuser,
-                    role: self.serole,
-                    kind: self.setype,
-                    range: self.serange,
-                },
-            },
+            access,
             dir_mode: self.dir_mode,
-            saltenv: self.saltenv,
+            saltenv,
             backup: backup_mode(ctx, &self.backup),
             makedirs: self.makedirs,
             shows_changes: self.show_changes,
@@ -167,7 +119,7 @@ impl Run for ManageFile {
             unchecked: !self.verify_ssl,
             use_etag: self.use_etag,
             signature,
-            ignored: Ignored::new(self.ignore_ordering, self.ignore_whitespace, &self.ignore_comment_characters),
+            ignored: self.ignoring.ignored(),
             shows_new: self.new_file_diff,
         };
         managed.make(ctx, ret).map(Into::into)
@@ -193,7 +145,7 @@ struct Managed {
     verifies: bool,
     source: Option<String>,
     contents: Option<Vec<u8>>,
-    wanted: Wanted,
+    access: Access,
     dir_mode: Value,
     saltenv: String,
     backup: bool,
@@ -209,125 +161,128 @@ struct Managed {
 }
 
 /// Why a file cannot be managed, for whoever reads the state's return.
-struct Refusal(String);
+type Comment = String;
 
 impl Managed {
-    fn make(mut self, ctx: &Ctx, ret: Map) -> Result<Map, Fault> {
-        let mut ret = ret;
-        let is_link = paths::is_link(ctx.host, &self.name);
+    fn make(mut self, ctx: &Ctx, mut ret: Map) -> Result<Map, Fault> {
         let made = match self.bring(ctx)? {
-            Err(refusal) => Err(refusal),
-            Ok(()) if is_link || paths::is_file(ctx.host, &self.name) => self.change(ctx, &mut ret, is_link)?,
-            Ok(()) => self.create(ctx, &mut ret)?,
+            Err(comment) => Err(comment),
+            Ok(verified) => {
+                let desired = self.desired(ctx, verified);
+                let delta = desired.compare(ctx)?;
+                let is_there =
+                    delta.stat.as_ref().is_some_and(|stat| matches!(stat.kind, FileKind::File | FileKind::Link));
+                match is_there {
+                    true => self.change(ctx, &desired, &delta, &mut ret)?,
+                    false => self.create(ctx, &desired, &delta, &mut ret)?,
+                }
+            }
         };
-        if let Err(Refusal(comment)) = made {
+        if let Err(comment) = made {
             ret.insert("result", false);
             ret.insert("comment", comment);
         }
         Ok(ret)
     }
 
-    /// Fetches the content where it was not handed over.
-    fn bring(&mut self, ctx: &Ctx) -> Result<Result<(), Refusal>, Fault> {
-        let Some(source) = self.source.clone() else { return Ok(Ok(())) };
+    /// Fetches the content where it was not handed over, and checks it: the digest that it was checked by.
+    fn bring(&mut self, ctx: &Ctx) -> Result<Result<Option<Sum>, Comment>, Fault> {
+        let Some(source) = self.source.clone() else { return Ok(Ok(None)) };
         let path = match self.path.take() {
             Some(path) => path,
             None => {
-                let wanted =
-                    client::Wanted { unchecked: self.unchecked, by_etag: self.use_etag, ..client::Wanted::default() };
+                let wanted = Wanted { unchecked: self.unchecked, by_etag: self.use_etag, ..Wanted::default() };
                 match FileClient::new(ctx).cache_file(&source, &self.saltenv, &wanted)? {
                     Some(path) => path,
-                    None => return Ok(Err(Refusal(format!("Source file '{source}' not found")))),
+                    None => return Ok(Err(format!("Source file '{source}' not found"))),
                 }
             }
         };
-        let kind = self.sum.as_ref().map_or(HashType::Sha256, |sum| sum.kind);
-        let own = Sum::of(ctx.host, &path, kind)?;
+        ctx.host.open(Path::new(&path)).map_err(|error| refused(&path, &error))?;
+        let said = self.sum.clone().filter(|_| self.verifies);
+        let verified = match &said {
+            Some(said) => Some(Sum::of(ctx.host, &path, said.kind)?),
+            None => None,
+        };
         if self.keeps_mode
             && let Some(mode) = mode_of(ctx, &source, &self.saltenv)?
         {
-            self.wanted.mode = normalized(&mode);
+            self.access.mode = Some(shown_mode(mode));
         }
-        let signed = match &self.signature {
-            Some(signature) if !self.is_there(ctx, &own)? => {
-                signature.check_file(ctx, &path, &self.saltenv, self.unchecked)
-            }
-            _ => Ok(()),
-        };
-        self.path = Some(path);
-        match self.sum.replace(own.clone()) {
-            Some(said) if self.verifies && said != own => Ok(Err(Refusal(format!(
+        if let (Some(said), Some(own)) = (said, &verified)
+            && said != *own
+        {
+            return Ok(Err(format!(
                 "Specified {} checksum for {} ({}) does not match actual checksum ({}). If the 'source_hash' value refers to a \
                  remote file with multiple possible matches, then it may be necessary to set 'source_hash_name'.",
-                kind.name(),
+                own.kind.name(),
                 address::redacted(&source),
                 said.digest,
                 own.digest
-            )))),
-            _ => Ok(signed.map_err(|fault| Refusal(format!("Failed checking new file's signature: {fault}")))),
+            )));
         }
+        if let Some(signature) = &self.signature
+            && !self.has(ctx, &path)
+            && let Err(fault) = signature.check_file(ctx, &path, &self.saltenv, self.unchecked)
+        {
+            return Ok(Err(format!("Failed checking new file's signature: {fault}")));
+        }
+        self.path = Some(path);
+        Ok(Ok(verified))
     }
 
     /// Whether the file has this content already.
-    fn is_there(&self, ctx: &Ctx, sum: &Sum) -> Result<bool, Fault> {
+    fn has(&self, ctx: &Ctx, path: &str) -> bool {
         let real = paths::real(ctx.host, &self.name);
-        Ok(paths::is_file(ctx.host, &real) && Sum::of(ctx.host, &real, sum.kind)? == *sum)
+        paths::is_file(ctx.host, &real) && Part::At(&real).is_same(Part::At(path), ctx.host).unwrap_or(false)
+    }
+
+    fn desired(&self, ctx: &Ctx, verified: Option<Sum>) -> Desired {
+        let is_there = paths::is_link(ctx.host, &self.name) || paths::is_file(ctx.host, &self.name);
+        let is_told = self.source.is_some() || self.sum.is_some() || !is_there;
+        let body = match (&self.path, &self.contents) {
+            (Some(path), _) if is_told => Some(Body::At(path.clone())),
+            (_, contents) => contents.clone().map(Body::Bytes),
+        };
+        Desired {
+            name: self.name.clone(),
+            links: if self.follow { Links::Follow } else { Links::Replace },
+            body,
+            verified,
+            access: self.access.clone(),
+            above: self.makedirs.then(|| Above {
+                user: self.access.user.clone(),
+                group: self.access.group.clone(),
+                mode: self.folder_mode(),
+            }),
+            keeps_backup: self.backup,
+            shows_changes: self.shows_changes,
+            shows_new: self.shows_new.then_some(Shown::ALL),
+            ignored: self.ignored.clone(),
+            ..Desired::default()
+        }
     }
 
     /// Of a file that is there.
-    fn change(self, ctx: &Ctx, ret: &mut Map, is_link: bool) -> Result<Result<(), Refusal>, Fault> {
-        let real = match is_link && self.follow {
-            true => paths::real(ctx.host, &self.name),
-            false => self.name.clone(),
-        };
-        let replaces_link = is_link && !self.follow;
+    fn change(self, ctx: &Ctx, desired: &Desired, delta: &Delta, ret: &mut Map) -> Result<Result<(), Comment>, Fault> {
+        let has_source = matches!(desired.body, Some(Body::At(_)));
         let mut counts = self.ignored.is_none();
-        if let (Some(path), Some(sum)) = (&self.path, &self.sum) {
-            let is_same =
-                !replaces_link && paths::is_file(ctx.host, &real) && Sum::of(ctx.host, &real, sum.kind)? == *sum;
-            if !is_same {
-                let shown = Shown { changes: self.shows_changes, of_template: true };
-                let difference = match paths::is_file(ctx.host, &real) {
-                    true => difference::between_files(
-                        ctx,
-                        &paths::real(ctx.host, &real),
-                        path,
-                        shown,
-                        self.ignored.as_ref(),
-                    )?,
-                    false => Difference::default(),
-                };
-                if let Err(refusal) = self.put_file(ctx, path, &real, Attributes::default())? {
-                    return Ok(Err(refusal));
-                }
-                counts |= difference.counts;
-                if !difference.text.is_empty() {
-                    note(ret, "diff", difference.text);
-                }
+        // A link whose content is right as it is given stays.
+        if (has_source && delta.writes) || delta.difference.is_some() {
+            // What replaces a link is owned and moded as what it pointed to.
+            let attributes = self.attributes_there(ctx, delta);
+            if let Err(refusal) = delta.commit(ctx, desired, attributes)? {
+                return Ok(Err(worded(refusal)));
             }
         }
-        if let Some(contents) = &self.contents {
-            let old = match paths::is_file(ctx.host, &real) {
-                true => {
-                    let target = paths::real(ctx.host, &real);
-                    ctx.host.read(Path::new(&target)).map_err(|error| super::refused(&real, &error))?
-                }
-                false => Vec::new(),
-            };
-            let shown = Shown { changes: self.shows_changes, of_template: true };
-            let difference = difference::between(ctx, &old, contents, shown, self.ignored.as_ref());
-            if !difference.text.is_empty() {
-                if let Err(refusal) = self.put(ctx, contents, &real, Attributes::default())? {
-                    return Ok(Err(refusal));
-                }
-                counts |= difference.counts;
-                note(ret, "diff", difference.text);
-            }
+        if let Some(difference) = &delta.difference {
+            counts |= difference.counts;
+            note(ret, "diff", difference.text.clone());
         }
-        if replaces_link && self.path.is_some() {
+        if delta.replaces_link && has_source {
             note(ret, "diff", "Replace symbolic link with regular file".to_owned());
         }
-        let (checked, _) = self.wanted.check(ctx, &self.name, std::mem::take(ret), self.follow)?;
+        let (checked, _) = self.access.check(ctx, &self.name, std::mem::take(ret), self.follow)?;
         *ret = checked;
         if has_changes(ret) {
             ret.insert("comment", format!("File {} updated", self.name));
@@ -340,64 +295,44 @@ impl Managed {
         Ok(Ok(()))
     }
 
+    fn attributes_there(&self, ctx: &Ctx, delta: &Delta) -> Attributes {
+        let there = paths::followed(ctx.host, Path::new(&delta.real)).ok();
+        there.map_or(Attributes::default(), |stat| Attributes {
+            mode: Some(stat.mode),
+            uid: Some(stat.uid),
+            gid: Some(stat.gid),
+        })
+    }
+
     /// Of a file that is not there. It is for its owner alone until it has the mode that it should have.
-    fn create(self, ctx: &Ctx, ret: &mut Map) -> Result<Result<(), Refusal>, Fault> {
-        let folder = paths::folder_of(&self.name);
-        if !paths::is_folder(ctx.host, &folder) {
-            if !self.makedirs {
-                return Ok(Err(Refusal("Parent directory not present".to_owned())));
-            }
-            if !is_test(ctx) {
-                let mode = self.folder_mode();
-                make::make_above(ctx, &self.name, &self.wanted.user, &self.wanted.group, &mode)?;
-            }
+    fn create(self, ctx: &Ctx, desired: &Desired, delta: &Delta, ret: &mut Map) -> Result<Result<(), Comment>, Fault> {
+        if (desired.above.is_none() || !is_test(ctx))
+            && let Err(refusal) = delta.make_folders(ctx, desired)?
+        {
+            return Ok(Err(worded(refusal)));
         }
-        let mode = self.wanted.mode.as_ref().map(|_| 0o600);
-        let attributes = Attributes { mode, ..Attributes::default() };
-        let shown = Shown { changes: true, of_template: false };
-        let put = match (&self.path, &self.contents) {
-            (Some(path), _) => {
-                let diff = match self.shows_new {
-                    true => {
-                        let new = ctx.host.read(Path::new(path)).map_err(|error| super::refused(path, &error))?;
-                        difference::between(ctx, b"", &new, shown, None).text
-                    }
-                    false => "New file".to_owned(),
-                };
-                note(ret, "diff", diff);
-                match is_test(ctx) {
-                    true => Ok(()),
-                    false => self.put_file(ctx, path, &self.name, attributes)?,
-                }
+        match &desired.body {
+            Some(_) if self.shows_new => {
+                note(ret, "diff", delta.difference.as_ref().map(|found| found.text.clone()).unwrap_or_default());
             }
-            (None, contents) => {
-                match contents {
-                    Some(contents) if self.shows_new => {
-                        note(ret, "diff", difference::between(ctx, b"", contents, shown, None).text);
-                    }
-                    Some(_) => note(ret, "diff", "New file".to_owned()),
-                    None => {
-                        note(ret, "new", format!("file {} created", self.name));
-                        ret.insert("comment", "Empty file");
-                    }
-                }
-                match is_test(ctx) {
-                    true => Ok(()),
-                    false => self.put(ctx, contents.as_deref().unwrap_or_default(), &self.name, attributes)?,
-                }
+            Some(_) => note(ret, "diff", "New file".to_owned()),
+            None => {
+                note(ret, "new", format!("file {} created", self.name));
+                ret.insert("comment", "Empty file");
             }
-        };
-        if let Err(refusal) = put {
-            return Ok(Err(refusal));
         }
         if is_test(ctx) {
             ret.insert("comment", format!("File {} not updated", self.name));
             return Ok(Ok(()));
         }
-        let (checked, _) = self.wanted.check(ctx, &self.name, std::mem::take(ret), false)?;
+        let mode = self.access.mode.as_ref().map(|_| 0o600);
+        if let Err(refusal) = delta.commit(ctx, desired, Attributes { mode, ..Attributes::default() })? {
+            return Ok(Err(worded(refusal)));
+        }
+        let (checked, _) = self.access.check(ctx, &self.name, std::mem::take(ret), self.follow)?;
         *ret = checked;
-        if self.wanted.mode.is_none() && self.path.is_some() {
-            note(ret, "mode", shown_mode(stat(ctx.host, &self.name, false)?.mode));
+        if self.access.mode.is_none() && self.path.is_some() {
+            note(ret, "mode", shown_mode(stat(ctx.host, &delta.real, false)?.mode));
         }
         if !ret.at("comment").is_some_and(Value::truthy) {
             ret.insert("comment", format!("File {} updated", self.name));
@@ -410,7 +345,7 @@ impl Managed {
 
     /// The mode of folders that are made: who may read the file may enter them.
     fn folder_mode(&self) -> Value {
-        match (&self.dir_mode, &self.wanted.mode) {
+        match (&self.dir_mode, &self.access.mode) {
             (Value::Null, Some(mode)) => {
                 let digits = mode.chars().skip(mode.len().saturating_sub(3));
                 let open = digits.map(|digit| match digit.to_digit(8) {
@@ -422,53 +357,16 @@ impl Managed {
             (mode, _) => mode.clone(),
         }
     }
-
-    /// Puts a content where it belongs, after a copy of what was there.
-    fn put(&self, ctx: &Ctx, bytes: &[u8], path: &str, attributes: Attributes) -> Result<Result<(), Refusal>, Fault> {
-        self.back_up(ctx, path)?;
-        // What replaces a link is owned and moded as what it pointed to.
-        let there = paths::followed(ctx.host, Path::new(path)).ok();
-        let attributes = there.map_or(attributes, |stat| Attributes {
-            mode: Some(stat.mode),
-            uid: Some(stat.uid),
-            gid: Some(stat.gid),
-        });
-        Ok(ctx.host.write(Path::new(path), bytes, attributes).map_err(|error| uncommitted(path, &error)))
-    }
-
-    /// The same with a file, which may be a long one.
-    fn put_file(
-        &self,
-        ctx: &Ctx,
-        from: &str,
-        path: &str,
-        attributes: Attributes,
-    ) -> Result<Result<(), Refusal>, Fault> {
-        if paths::is_link(ctx.host, path) {
-            let bytes = ctx.host.read(Path::new(from)).map_err(|error| super::refused(from, &error))?;
-            return self.put(ctx, &bytes, path, attributes);
-        }
-        self.back_up(ctx, path)?;
-        let incoming = FileClient::new(ctx).cache.incoming()?;
-        let copied = ctx.host.open(Path::new(from)).and_then(|mut from| {
-            let mut file = std::fs::File::create(&incoming)?;
-            io::copy(&mut from, &mut file)
-        });
-        let placed = copied.and_then(|_| ctx.host.place(&incoming, Path::new(path), attributes));
-        if placed.is_err() {
-            // The first error is the one to tell.
-            let _ = std::fs::remove_file(&incoming);
-        }
-        Ok(placed.map_err(|error| uncommitted(path, &error)))
-    }
-
-    fn back_up(&self, ctx: &Ctx, path: &str) -> Result<(), Fault> {
-        if self.backup { backups::keep(ctx, path) } else { Ok(()) }
-    }
 }
 
-fn uncommitted(path: &str, error: &io::Error) -> Refusal {
-    Refusal(format!("Failed to commit change: {}", super::in_python_words(path, error)))
+/// Why a content is not where it should be.
+fn worded(refusal: Refusal) -> Comment {
+    match refusal {
+        Refusal::NoFolder => "Parent directory not present".to_owned(),
+        Refusal::Uncommitted { path, error } => format!("Failed to commit change: {}", in_python_words(&path, &error)),
+        Refusal::Owner { kind, wanted } => format!("Failed to change {kind} to {wanted}"),
+        Refusal::Mode(mode) => format!("Failed to change mode to {}", shown_mode(mode)),
+    }
 }
 
 fn note(ret: &mut Map, key: &str, text: String) {
@@ -480,51 +378,4 @@ fn note(ret: &mut Map, key: &str, text: String) {
 
 fn has_changes(ret: &Map) -> bool {
     ret.at("changes").is_some_and(Value::truthy)
-}
-
-/// A text in an encoding, by its Python name.
-pub fn encoded(text: &str, encoding: &str, errors: &str) -> Result<Vec<u8>, Fault> {
-    let most = match encoding.to_lowercase().replace('_', "-").as_str() {
-        "utf-8" | "utf8" => return Ok(text.as_bytes().to_vec()),
-        "utf-16" => {
-            let marked = [0xff, 0xfe].into_iter();
-            return Ok(marked.chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect());
-        }
-        "utf-16-le" => return Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
-        "utf-16-be" => return Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
-        "ascii" | "us-ascii" => 0x7f,
-        "latin-1" | "latin1" | "iso-8859-1" | "iso8859-1" => 0xff,
-        _ => return Err(Fault::invocation(format!("unknown encoding: {encoding}"))),
-    };
-    let mut bytes = Vec::with_capacity(text.len());
-    for letter in text.chars() {
-        match (u8::try_from(u32::from(letter)).ok().filter(|byte| *byte <= most), errors) {
-            (Some(byte), _) => bytes.push(byte),
-            (None, "ignore") => {}
-            (None, "replace") => bytes.push(b'?'),
-            (None, _) => {
-                return Err(Fault::invocation(format!(
-                    "'{encoding}' codec can't encode character {}",
-                    letter.escape_unicode()
-                )));
-            }
-        }
-    }
-    Ok(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_encoded_as_python_does_it() {
-        assert_eq!(encoded("aä", "latin-1", "strict").unwrap(), b"a\xe4");
-        assert_eq!(encoded("aä", "ascii", "replace").unwrap(), b"a?");
-        assert_eq!(encoded("aä", "ascii", "ignore").unwrap(), b"a");
-        assert_eq!(encoded("a", "UTF_16", "strict").unwrap(), b"\xff\xfea\0");
-        assert_eq!(encoded("ä€", "utf-16-be", "strict").unwrap(), b"\0\xe4\x20\xac");
-        assert!(encoded("ä", "ascii", "strict").unwrap_err().to_string().contains("codec can't encode"));
-        assert!(encoded("ä", "klingon", "strict").unwrap_err().to_string().contains("unknown encoding"));
-    }
 }

@@ -1,10 +1,11 @@
 //! Devices and named pipes.
 
-use super::owner::{Wanted, is_test, normalized};
 use super::refused;
 use halite_core::host::{FileKind, Node};
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply, paths};
+use halite_file::access::{Access, normalized};
+use halite_file::is_test;
 use halite_value::record;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
@@ -257,7 +258,7 @@ impl Made {
             }
             Err(error) => return Err(refused(&path, &error)),
         }
-        let wanted = Wanted { user: self.user, group: self.group, mode: normalized(&self.mode), ..Wanted::default() };
+        let wanted = Access { user: self.user, group: self.group, mode: normalized(&self.mode), ..Access::default() };
         wanted.enforce(ctx, &path, false)?;
         Ok(ret.into())
     }

@@ -5,6 +5,7 @@ use super::content::{failure, source};
 use halite_core::host::{Attributes, FileKind, Host};
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply, paths};
+use halite_file::content::{Part, put};
 use halite_lang::random;
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -127,9 +128,10 @@ fn copy_tree(ctx: &Ctx, src: &str, dst: &str) -> Result<(), Fault> {
     let stat = paths::followed(ctx.host, Path::new(src)).map_err(|error| refused(src, &error))?;
     let attributes = Attributes { mode: Some(stat.mode), uid: Some(stat.uid), gid: Some(stat.gid) };
     if stat.kind != FileKind::Folder {
-        let bytes = ctx.host.read(Path::new(src)).map_err(|error| refused(src, &error))?;
+        ctx.host.open(Path::new(src)).map_err(|error| refused(src, &error))?;
         let target = if paths::is_link(ctx.host, dst) { paths::real(ctx.host, dst) } else { dst.to_owned() };
-        return ctx.host.write(Path::new(&target), &bytes, attributes).map_err(|error| refused(dst, &error));
+        let put = put(ctx.host, Part::At(src), None, Path::new(&target), attributes);
+        return put.map_err(|error| refused(dst, &error));
     }
     if !paths::is_folder(ctx.host, dst) {
         ctx.host.make_folder(Path::new(dst), 0o700).map_err(|error| refused(dst, &error))?;

@@ -127,7 +127,7 @@ fn link_backup(host: &dyn Host, given: &str, suffix: &str) -> Result<(), Fault> 
     host.link(Path::new(&target), Path::new(&link)).map_err(|error| {
         Fault::execution(format!(
             "Unable create backup symlink '{link}'. Target was '{target}'. Exception: {}",
-            super::reason(&error)
+            halite_file::reason(&error)
         ))
     })
 }

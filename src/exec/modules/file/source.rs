@@ -1,9 +1,8 @@
 //! Where the content of files comes from: `file.source_list`, `file.apply_template_on_contents`.
 
 use halite_core::module::Run;
-use halite_core::{Ctx, Fault, Reply, paths};
-use halite_node::fileserver::address::{scheme, split_saltenv};
-use halite_node::fileserver::client::{FileClient, Wanted};
+use halite_core::{Ctx, Reply};
+use halite_file::choice::first_of;
 use halite_node::templates;
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -27,40 +26,6 @@ impl Run for SourceList {
         let (source, hash) = first_of(ctx, self.source, self.source_hash, &self.saltenv)?;
         Ok(Value::List(vec![source, hash]).into())
     }
-}
-
-/// The first of several sources that there is, with its hash; one that is no list is taken as it stands.
-pub fn first_of(ctx: &Ctx, source: Value, source_hash: Value, saltenv: &str) -> Result<(Value, Value), Fault> {
-    let Value::List(sources) = &source else { return Ok((source, source_hash)) };
-    for item in sources {
-        let (source, hash) = match item {
-            Value::Map(map) => match map.first() {
-                Some((source, hash)) if map.len() == 1 => {
-                    (source.to_text(), if hash.truthy() { hash } else { &source_hash })
-                }
-                _ => continue,
-            },
-            other => (other.to_text(), &source_hash),
-        };
-        if is_there(ctx, &source, saltenv)? {
-            return Ok((source.into(), hash.clone()));
-        }
-    }
-    Err(Fault::execution("none of the specified sources were found"))
-}
-
-fn is_there(ctx: &Ctx, source: &str, environment: &str) -> Result<bool, Fault> {
-    let client = FileClient::new(ctx);
-    Ok(match scheme(source).as_str() {
-        "salt" => {
-            let (address, own) = split_saltenv(source);
-            let wanted = Wanted::default();
-            client.cache_file(&address, own.as_deref().unwrap_or(environment), &wanted)?.is_some()
-        }
-        "http" | "https" => client.cache_file(source, environment, &Wanted::default()).is_ok_and(|path| path.is_some()),
-        "file" => paths::exists(ctx.host, source.trim_start_matches("file://")),
-        _ => source.starts_with('/') && paths::exists(ctx.host, source),
-    })
 }
 
 record! {

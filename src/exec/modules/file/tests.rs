@@ -261,6 +261,16 @@ fn a_source_is_verified_copied_and_does_not_pass_through_a_link_that_is_to_go() 
 }
 
 #[test]
+fn a_file_that_a_link_leads_to_and_that_is_not_there_is_made_and_that_is_told() {
+    let (world, _folder) = with_cache(Fake::new().folder("/d").folder("/e"));
+    world.host.link(Path::new("/e/real"), Path::new("/d/f")).unwrap();
+    let made = run(&world, "file.manage_file", managed("new\n")).unwrap();
+    assert_eq!(made.at("changes").unwrap().to_json(), r#"{"diff": "New file", "mode": "0640"}"#);
+    assert_eq!(world.host.text("/e/real").as_deref(), Some("new\n"));
+    assert_eq!(world.host.stat(Path::new("/d/f")).unwrap().kind, FileKind::Link);
+}
+
+#[test]
 fn what_is_checked_is_told_and_left_as_it_is() {
     let (world, folder) = with_cache(Fake::new().file("/t", "x={{ x }}\n").file("/d/f", "x=1\n"));
     let context = |x: i64| Map::from_iter([("x", x)]);

@@ -127,7 +127,8 @@ record! {
     }
 }
 
-/// So long a body is returned, without the option `http_max_body`.
+/// So long a body is taken without the option `http_max_body`, and so long one becomes that was packed: a few bytes can be
+/// made to unpack to any length.
 const LONGEST: usize = 100 << 20;
 
 impl Run for Query {
@@ -174,10 +175,17 @@ impl Run for Query {
             }
         };
         if let Some(jar) = &mut jar {
-            jar.take(&Url::parse(&request.url), &response);
+            jar.take(&request.url, &response);
             jar.save(ctx)?;
         }
-        let bytes = unpacked(response.header("content-encoding"), body.bytes)?;
+        let most = body.most.min(LONGEST);
+        let Some(bytes) = unpacked(response.header("content-encoding"), body.bytes, most)? else {
+            if self.status {
+                ret.insert("status", u32::from(response.status));
+            }
+            ret.insert("error", format!("the body is longer than {most} bytes when it is unpacked"));
+            return Ok(ret.into());
+        };
         let body = match self.decode_body {
             true => {
                 let text = decoded(response.header("content-type"), bytes);
@@ -278,7 +286,7 @@ impl Query {
             let both = base64::engine::general_purpose::STANDARD.encode(format!("{name}:{password}"));
             request.headers.push(("Authorization".to_owned(), format!("Basic {both}")));
         }
-        if let Some(cookies) = jar.and_then(|jar| jar.header(&url)) {
+        if let Some(cookies) = jar.and_then(|jar| jar.header(&request.url)) {
             request.headers.push(("Cookie".to_owned(), cookies));
         }
         self.fill_body(ctx, &mut request)?;
@@ -445,19 +453,23 @@ fn cased(name: &str) -> String {
     name.split('-').map(part).collect::<Vec<_>>().join("-")
 }
 
-fn unpacked(coding: Option<&str>, bytes: Vec<u8>) -> Result<Vec<u8>, Fault> {
-    let mut out = Vec::new();
-    let read = match coding.unwrap_or_default() {
-        _ if bytes.is_empty() => return Ok(bytes),
-        "gzip" => flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(LONGEST as u64).read_to_end(&mut out),
-        "deflate" => flate2::read::DeflateDecoder::new(bytes.as_slice()).take(LONGEST as u64).read_to_end(&mut out),
+/// The body as it was before it was packed; nothing if it is longer than `most` then.
+fn unpacked(coding: Option<&str>, bytes: Vec<u8>, most: usize) -> Result<Option<Vec<u8>>, Fault> {
+    let packed = bytes.as_slice();
+    let mut reader: Box<dyn Read> = match coding.unwrap_or_default() {
+        _ if bytes.is_empty() => return Ok(Some(bytes)),
+        "gzip" => Box::new(flate2::read::MultiGzDecoder::new(packed)),
+        "deflate" => Box::new(flate2::read::DeflateDecoder::new(packed)),
         other @ ("br" | "sdch" | "compress") => {
             return Err(Fault::execution(format!("{other} compression is not currently supported")));
         }
-        _ => return Ok(bytes),
+        _ => return Ok(Some(bytes)),
     };
+    let mut out = Vec::new();
+    // One more than may be: so it is known whether there is more.
+    let read = reader.by_ref().take(most as u64 + 1).read_to_end(&mut out);
     read.map_err(|error| Fault::execution(format!("the body is not compressed as its header says: {error}")))?;
-    Ok(out)
+    Ok((out.len() <= most).then_some(out))
 }
 
 /// The body as text. Only what says so is read as latin-1.
@@ -617,6 +629,33 @@ mod tests {
         assert_eq!(got.to_json(), r#"{"status": 0, "error": "[Errno 111] Connection refused"}"#);
         assert_eq!(query(Arguments::positional(["http://x/"]).with("test", true)).unwrap().to_json(), "{}");
         assert!(query(Arguments::positional(["http://x/"]).with("stream", true)).is_err());
+    }
+
+    #[test]
+    fn a_packed_body_was_cut_at_its_longest_without_a_word() {
+        use flate2::{Compression, write::GzEncoder};
+        let packed = |length: usize| {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+            std::io::copy(&mut std::io::repeat(b'x').take(length as u64), &mut packed).unwrap();
+            packed.finish().unwrap()
+        };
+        let page = answer("200 OK", &["Content-Encoding: gzip"], &packed(LONGEST + 1));
+        let (base, _questions) = serve(vec![page]);
+        let got = query(Arguments::positional([base]).with("status", true)).unwrap();
+        assert_eq!(
+            got.to_json(),
+            r#"{"status": 200, "error": "the body is longer than 104857600 bytes when it is unpacked"}"#
+        );
+        assert_eq!(unpacked(Some("gzip"), packed(9), 9).unwrap().unwrap(), [b'x'; 9]);
+        assert!(unpacked(Some("gzip"), packed(10), 9).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_body_longer_than_it_may_be_is_an_error() {
+        let (base, _questions) = serve(vec![answer("200 OK", &[], b"0123456789")]);
+        let opts = Map::from_iter([("http_max_body", 9)]);
+        let got = query(Arguments::positional([base]).with("opts", opts)).unwrap();
+        assert_eq!(got.to_json(), r#"{"error": "the body is longer than http_max_body"}"#);
     }
 
     #[test]

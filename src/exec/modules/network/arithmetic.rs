@@ -48,7 +48,7 @@ record! {
 impl Run for ConvertCidr {
     fn run(self, _: &Ctx) -> Reply {
         let net = Net::parse(&self.cidr).map_err(Fault::invocation)?;
-        let shown = [("network", net.address), ("netmask", net.mask()), ("broadcast", net.broadcast())];
+        let shown = [("network", net.address()), ("netmask", net.mask()), ("broadcast", net.broadcast())];
         Ok(shown.into_iter().map(|(key, ip)| (key, ip.to_string())).collect::<Map>().into())
     }
 }

@@ -92,7 +92,7 @@ fn listed(ctx: &Ctx) -> Vec<Interface> {
         let own = addresses.iter().filter(|address| address.interface == name);
         let address = |ip: IpAddr| Address {
             ip,
-            net: Net::of(ip, if ip.is_ipv4() { 32 } else { 128 }),
+            net: Net::host(ip),
             broadcast: None,
             scope: None,
             label: name.clone(),
@@ -121,7 +121,7 @@ impl Address {
             ]),
             false => Map::from_iter([
                 ("address", ip),
-                ("prefixlen", self.net.length.to_string().into()),
+                ("prefixlen", self.net.length().to_string().into()),
                 ("scope", self.scope.clone().into()),
             ]),
         }

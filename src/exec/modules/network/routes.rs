@@ -59,7 +59,7 @@ fn by_ip(ctx: &Ctx) -> Result<Vec<Map>, Fault> {
             }
             Some(first) => {
                 let Ok(net) = Net::parse(first) else { continue };
-                let (address, mask) = (net.address.to_string(), net.mask().to_string());
+                let (address, mask) = (net.address().to_string(), net.mask().to_string());
                 routes.push(route("inet", &address, "0.0.0.0", &mask, "U", &interface));
             }
         }

@@ -3,6 +3,7 @@
 
 use halite_core::host::Host;
 use halite_core::{Ctx, Fault, text_file};
+use halite_lang::ini::{Bare, Form, Header, Indented, Piece, header_line, lines, setting_lines};
 use halite_value::{Map, Value};
 use std::path::Path;
 
@@ -13,6 +14,8 @@ pub struct RepoFile {
     pub header: String,
     pub repos: Vec<Repo>,
 }
+
+const FORM: Form = Form { signs: &["=", ":"], header: Header::AtFirst, indented: Indented::More, bare: Bare::Other };
 
 /// A section: where packages come from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,57 +40,51 @@ impl RepoFile {
     /// Reads the text of a file; the error says what is wrong with it, without its path.
     pub fn parse(text: &str, twice: Twice) -> Result<RepoFile, String> {
         let mut file = RepoFile::default();
-        let mut setting: Option<(String, usize)> = None;
-        for (number, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line)) {
-            let bare = line.trim();
-            let indent = line.len() - line.trim_start().len();
-            if let Some(comment) = bare.strip_prefix('#') {
-                match file.repos.last_mut() {
-                    Some(repo) => repo.comments.push(comment.trim_start().to_owned()),
-                    None => file.header.push_str(&format!("{bare}\n")),
-                }
-                continue;
-            }
-            if bare.starts_with(';') || bare.is_empty() {
-                continue;
-            }
-            if let (Some((key, own)), Some(repo)) = (&setting, file.repos.last_mut())
-                && indent > *own
-            {
-                let value = repo.settings.str_at(key).unwrap_or_default();
-                let value = format!("{value}\n{bare}");
-                repo.settings.insert(key.as_str(), value);
-                continue;
-            }
-            if let Some(id) = bare.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(id, _)| id) {
-                setting = None;
-                match file.repos.iter().position(|repo| repo.id == id) {
-                    Some(_) if twice == Twice::Refused => {
-                        return Err(format!("line {number}: section '{id}' already exists"));
+        // The setting whose value may go on.
+        let mut last = String::new();
+        for line in lines(text, &FORM) {
+            let (number, bare) = (line.number, line.text.trim());
+            match (line.piece, file.repos.last_mut()) {
+                (Piece::Comment, repo) => {
+                    let Some(comment) = bare.strip_prefix('#') else { continue };
+                    match repo {
+                        Some(repo) => repo.comments.push(comment.trim_start().to_owned()),
+                        None => file.header.push_str(&format!("{bare}\n")),
                     }
-                    // What follows goes on with it.
-                    Some(at) => {
-                        let repo = file.repos.remove(at);
-                        file.repos.push(repo);
-                    }
-                    None => file.repos.push(Repo { id: id.to_owned(), ..Repo::default() }),
                 }
-                continue;
+                (Piece::Blank, _) => {}
+                (Piece::Section(id), _) => file.begin(id, twice).map_err(|why| format!("line {number}: {why}"))?,
+                (_, None) => return Err(format!("line {number}: '{bare}' stands before the first section")),
+                (Piece::More, Some(repo)) => {
+                    let value = repo.settings.str_at(&last).unwrap_or_default();
+                    let value = format!("{value}\n{bare}");
+                    repo.settings.insert(last.as_str(), value);
+                }
+                (Piece::Setting(key, value), Some(repo)) => {
+                    let key = key.to_lowercase();
+                    if repo.settings.contains(&key) && twice == Twice::Refused {
+                        return Err(format!("line {number}: '{key}' is set twice in section '{}'", repo.id));
+                    }
+                    repo.settings.insert(key.as_str(), value.unwrap_or_default());
+                    last = key;
+                }
+                (Piece::Other, Some(_)) => {
+                    return Err(format!("line {number}: '{bare}' is neither a section nor a setting"));
+                }
             }
-            let Some(repo) = file.repos.last_mut() else {
-                return Err(format!("line {number}: '{bare}' stands before the first section"));
-            };
-            let Some(at) = bare.find(['=', ':']) else {
-                return Err(format!("line {number}: '{bare}' is neither a section nor a setting"));
-            };
-            let key = bare[..at].trim().to_lowercase();
-            if repo.settings.contains(&key) && twice == Twice::Refused {
-                return Err(format!("line {number}: '{key}' is set twice in section '{}'", repo.id));
-            }
-            repo.settings.insert(key.as_str(), bare[at + 1..].trim());
-            setting = Some((key, indent));
         }
         Ok(file)
+    }
+
+    /// What follows belongs to this section, which is the last one then.
+    fn begin(&mut self, id: &str, twice: Twice) -> Result<(), String> {
+        let repo = match self.repos.iter().position(|repo| repo.id == id) {
+            Some(_) if twice == Twice::Refused => return Err(format!("section '{id}' already exists")),
+            Some(at) => self.repos.remove(at),
+            None => Repo { id: id.to_owned(), ..Repo::default() },
+        };
+        self.repos.push(repo);
+        Ok(())
     }
 
     pub fn read(ctx: &Ctx, path: &str, twice: Twice) -> Result<RepoFile, Fault> {
@@ -102,14 +99,13 @@ impl RepoFile {
     pub fn text(&self) -> String {
         let mut text = self.header.clone();
         for repo in &self.repos {
-            text.push_str(&format!("[{}]\n", repo.id));
+            text.push_str(&header_line(&repo.id));
             for (key, value) in repo.settings.iter() {
                 let value = match value {
                     Value::Bool(on) => i64::from(*on).to_string(),
-                    // Lines that go on are indented.
-                    value => value.to_text().replace('\n', "\n "),
+                    value => value.to_text(),
                 };
-                text.push_str(&format!("{}={value}\n", key.to_text()));
+                text.push_str(&setting_lines(&key.to_text(), "=", &value, " "));
             }
             text.push_str(&comment_lines(&repo.comments));
             text.push('\n');
@@ -167,7 +163,7 @@ mod tests {
         assert!(RepoFile::parse(twice, Twice::Refused).unwrap_err().contains("line 3"));
         let lenient = RepoFile::parse(twice, Twice::LastCounts).unwrap();
         assert_eq!(lenient.repo("a").unwrap().settings.to_owned(), Map::from_iter([("x", "2"), ("y", "1")]));
-        for wrong in ["x=1\n", "[a]\nwords\n"] {
+        for wrong in ["x=1\n", "[a]\nwords\n", "[a]\n=x\n", "[]\nx=1\n"] {
             assert!(RepoFile::parse(wrong, Twice::LastCounts).unwrap_err().contains("line"), "{wrong}");
         }
     }

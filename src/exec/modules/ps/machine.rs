@@ -6,10 +6,13 @@ use halite_core::program::Program;
 use halite_core::{Ctx, Fault, Reply, text_file};
 use halite_value::record;
 use halite_value::{Map, Value};
+use procfs_core::{CpuTime, DiskStat, ExplicitSystemInfo, FromBufRead, FromBufReadSI, KernelStats, VmStat};
 use std::path::Path;
 use std::time::Duration;
 
 const TICKS: f64 = 100.0;
+/// What the counts of disks are in, whatever sectors a disk has.
+const SECTOR: u64 = 512;
 const TIMES: [&str; 10] =
     ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice"];
 
@@ -17,11 +20,20 @@ fn proc(ctx: &Ctx, file: &str) -> String {
     text_file::read(ctx.host, &format!("/proc/{file}")).unwrap_or_default()
 }
 
+/// What /proc/stat says; nothing where it is not as it is known.
+fn kernel(ctx: &Ctx) -> Option<KernelStats> {
+    let info = ExplicitSystemInfo {
+        boot_time_secs: 0,
+        ticks_per_second: TICKS as u64,
+        page_size: ctx.host.page_size(),
+        is_little_endian: cfg!(target_endian = "little"),
+    };
+    KernelStats::from_buf_read(proc(ctx, "stat").as_bytes(), &info).ok()
+}
+
 /// When the machine was started, in seconds since 1970.
 pub(super) fn boot(ctx: &Ctx) -> i64 {
-    let text = proc(ctx, "stat");
-    let line = text.lines().find_map(|line| line.strip_prefix("btime "));
-    line.and_then(|seconds| seconds.trim().parse().ok()).unwrap_or(0)
+    kernel(ctx).and_then(|kernel| i64::try_from(kernel.btime).ok()).unwrap_or(0)
 }
 
 record! {
@@ -46,19 +58,15 @@ impl Run for BootTime {
     }
 }
 
-/// The times of all processors together, then of each.
+/// The times of all processors together, then of each: as many of [`TIMES`] as the kernel has.
 fn times(ctx: &Ctx) -> Vec<Vec<f64>> {
-    let text = proc(ctx, "stat");
-    let line = |line: &str| -> Option<Vec<f64>> {
-        let rest = line.strip_prefix("cpu")?;
-        Some(
-            rest.split_whitespace()
-                .skip(usize::from(!rest.starts_with(' ')))
-                .filter_map(|word| word.parse().ok())
-                .collect(),
-        )
+    let Some(kernel) = kernel(ctx) else { return Vec::new() };
+    let ticks = |cpu: &CpuTime| {
+        let always = [cpu.user, cpu.nice, cpu.system, cpu.idle].map(Some);
+        let newer = [cpu.iowait, cpu.irq, cpu.softirq, cpu.steal, cpu.guest, cpu.guest_nice];
+        always.into_iter().chain(newer).map_while(|ticks| ticks).map(|ticks| ticks as f64).collect()
     };
-    text.lines().filter_map(line).collect()
+    std::iter::once(&kernel.total).chain(&kernel.cpu_time).map(ticks).collect()
 }
 
 record! {
@@ -184,11 +192,9 @@ impl Run for SwapMemory {
     fn run(self, ctx: &Ctx) -> Reply {
         let text = proc(ctx, "meminfo");
         let (total, free) = (of_memory(&text, "SwapTotal"), of_memory(&text, "SwapFree"));
-        let moved = proc(ctx, "vmstat");
-        let pages = |name: &str| {
-            let line = moved.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            line.and_then(|count| count.trim().parse::<i64>().ok()).unwrap_or(0) * 4096
-        };
+        let moved = VmStat::from_buf_read(proc(ctx, "vmstat").as_bytes()).map(|moved| moved.0).unwrap_or_default();
+        let page = i64::try_from(ctx.host.page_size()).unwrap_or(0);
+        let pages = |name: &str| moved.get(name).copied().unwrap_or(0).saturating_mul(page);
         Ok(Map::from_iter([
             ("total", Value::from(total)),
             ("used", (total - free).into()),
@@ -357,37 +363,38 @@ record! {
 
 impl Run for DiskIoCounters {
     fn run(self, ctx: &Ctx) -> Reply {
-        // Fields of diskstats behind the name; sectors have 512 bytes.
-        const FIELDS: [(&str, usize, i64); 9] = [
-            ("read_count", 0, 1),
-            ("write_count", 4, 1),
-            ("read_bytes", 2, 512),
-            ("write_bytes", 6, 512),
-            ("read_time", 3, 1),
-            ("write_time", 7, 1),
-            ("read_merged_count", 1, 1),
-            ("write_merged_count", 5, 1),
-            ("busy_time", 9, 1),
+        type Field = fn(&DiskStat) -> u64;
+        const FIELDS: [(&str, Field); 9] = [
+            ("read_count", |disk| disk.reads),
+            ("write_count", |disk| disk.writes),
+            ("read_bytes", |disk| disk.sectors_read.saturating_mul(SECTOR)),
+            ("write_bytes", |disk| disk.sectors_written.saturating_mul(SECTOR)),
+            ("read_time", |disk| disk.time_reading),
+            ("write_time", |disk| disk.time_writing),
+            ("read_merged_count", |disk| disk.merged),
+            ("write_merged_count", |disk| disk.writes_merged),
+            ("busy_time", |disk| disk.time_in_progress),
         ];
         let wanted = self.device.filter(|name| !name.is_empty());
-        let mut sums = [0_i64; 11];
-        let mut found = false;
-        for line in proc(ctx, "diskstats").lines() {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let [_, _, name, counts @ ..] = words.as_slice() else { continue };
+        let disks: Vec<DiskStat> =
+            proc(ctx, "diskstats").lines().filter_map(|line| DiskStat::from_line(line).ok()).collect();
+        let is_meant = |disk: &&DiskStat| match &wanted {
+            Some(wanted) => *wanted == disk.name,
             // Partitions are part of their disks: /sys/block has the disks alone.
-            let is_disk =
-                || ctx.host.stat(&Path::new("/sys/block").join(name)).is_ok_and(|stat| stat.kind != FileKind::File);
-            if wanted.as_deref().map_or_else(is_disk, |wanted| wanted == *name) {
-                found = true;
-                let counts = counts.iter().filter_map(|word| word.parse::<i64>().ok());
-                sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            None => {
+                let block = Path::new("/sys/block").join(&disk.name);
+                ctx.host.stat(&block).is_ok_and(|stat| stat.kind != FileKind::File)
             }
+        };
+        let meant: Vec<&DiskStat> = disks.iter().filter(is_meant).collect();
+        if meant.is_empty() {
+            return Ok(false.into());
         }
-        match found {
-            true => Ok(FIELDS.into_iter().map(|(key, at, unit)| (key, sums[at] * unit)).collect::<Map>().into()),
-            false => Ok(false.into()),
-        }
+        let sum = |field: Field| {
+            let sum = meant.iter().map(|disk| field(disk)).fold(0, u64::saturating_add);
+            i64::try_from(sum).unwrap_or(i64::MAX)
+        };
+        Ok(FIELDS.into_iter().map(|(key, field)| (key, sum(field))).collect::<Map>().into())
     }
 }
 
@@ -416,5 +423,45 @@ impl Run for GetUsers {
             ]))
         };
         Ok(Value::list(told.stdout.lines().filter_map(line)).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::World;
+    use halite_core::context::NoMaster;
+    use halite_core::host::fake::Fake;
+    use halite_core::module::call;
+    use halite_value::record::Arguments;
+
+    /// As two kernels print it: one that knows no guests yet.
+    const STAT: &str = "cpu  300 10 200 1000 50 1 2 0 0 0\ncpu0 100 10 100 500 25 1 1 0 0 0\ncpu1 200 0 100 500 25 0 1 0 0 0\n\
+                        intr 5 1 2\nctxt 7\nbtime 1700000000\nprocesses 9\nprocs_running 1\nprocs_blocked 0\n\
+                        softirq 3 1\n";
+    const OLD: &str = "cpu  300 10 200 1000\nctxt 7\nbtime 1700000000\nprocesses 9\n";
+    const DISKS: &str =
+        "   8       0 sda 10 1 100 5 20 2 200 6 0 7 8 0 0 0 0\n   8       1 sda1 9 1 90 5 19 2 190 6 0 7 8\n";
+
+    #[test]
+    fn counts_of_processors_and_disks_have_their_names() {
+        let run = |stat: &str, fun: &str, arguments| {
+            let host = Fake::new().file("/proc/stat", stat).file("/proc/diskstats", DISKS).folder("/sys/block/sda");
+            call(&World::on(host).ctx(&NoMaster), fun, arguments).map(|told| told.value.to_json()).unwrap()
+        };
+        let none = Arguments::default;
+        assert_eq!(run(STAT, "ps.boot_time", none()), "1700000000");
+        assert_eq!(run("", "ps.boot_time", none()), "0");
+        assert_eq!(run(STAT, "ps.num_cpus", none()), "2");
+        assert_eq!(
+            run(STAT, "ps.cpu_times", none()),
+            r#"{"user": 3.0, "nice": 0.1, "system": 2.0, "idle": 10.0, "iowait": 0.5, "irq": 0.01, "softirq": 0.02, "steal": 0.0, "guest": 0.0, "guest_nice": 0.0}"#
+        );
+        assert_eq!(run(OLD, "ps.cpu_times", none()), r#"{"user": 3.0, "nice": 0.1, "system": 2.0, "idle": 10.0}"#);
+        assert_eq!(
+            run(STAT, "ps.disk_io_counters", none()),
+            r#"{"read_count": 10, "write_count": 20, "read_bytes": 51200, "write_bytes": 102400, "read_time": 5, "write_time": 6, "read_merged_count": 1, "write_merged_count": 2, "busy_time": 7}"#
+        );
+        assert!(run(STAT, "ps.disk_io_counters", Arguments::positional(["sda1"])).starts_with(r#"{"read_count": 9,"#));
+        assert_eq!(run(STAT, "ps.disk_io_counters", Arguments::positional(["sdx"])), "false");
     }
 }

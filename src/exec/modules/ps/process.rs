@@ -6,38 +6,35 @@ use halite_core::{Ctx, Fault, Reply, text_file};
 use halite_lang::regex::Regex;
 use halite_value::record;
 use halite_value::{Map, Value};
+use procfs_core::FromRead;
+use procfs_core::process::{Stat, StatM};
 use std::path::Path;
 use std::time::Duration;
 
 /// Ticks of the clock in a second, by which processes are measured on all Linux systems.
 const TICKS: f64 = 100.0;
-const PAGE: i64 = 4096;
 
 /// A process as /proc shows it.
 struct Process {
-    pid: i64,
-    name: String,
-    /// The fields of `stat` behind the name, from the state on.
-    stat: Vec<String>,
+    stat: Stat,
 }
 
 impl Process {
     fn read(ctx: &Ctx, pid: i64) -> Option<Process> {
         let bytes = ctx.host.read(Path::new(&format!("/proc/{pid}/stat"))).ok()?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        // The name stands in brackets and may have some itself.
-        let (head, rest) = text.rsplit_once(')')?;
-        let (_, name) = head.split_once('(')?;
-        let stat = rest.split_whitespace().map(str::to_owned).collect();
-        Some(Process { pid, name: name.to_owned(), stat })
+        Stat::from_read(bytes.as_slice()).ok().map(|stat| Process { stat })
     }
 
-    fn number(&self, at: usize) -> i64 {
-        self.stat.get(at).and_then(|field| field.parse().ok()).unwrap_or(0)
+    fn pid(&self) -> i64 {
+        self.stat.pid.into()
+    }
+
+    fn name(&self) -> &str {
+        &self.stat.comm
     }
 
     fn file(&self, ctx: &Ctx, name: &str) -> String {
-        text_file::read(ctx.host, &format!("/proc/{}/{name}", self.pid)).unwrap_or_default()
+        text_file::read(ctx.host, &format!("/proc/{}/{name}", self.stat.pid)).unwrap_or_default()
     }
 
     fn cmdline(&self, ctx: &Ctx) -> Vec<String> {
@@ -58,51 +55,52 @@ impl Process {
     }
 
     fn status(&self) -> &'static str {
-        match self.stat.first().map(String::as_str) {
-            Some("R") => "running",
-            Some("S") => "sleeping",
-            Some("D") => "disk-sleep",
-            Some("T") => "stopped",
-            Some("t") => "tracing-stop",
-            Some("Z") => "zombie",
-            Some("I") => "idle",
-            Some("P") => "parked",
+        match self.stat.state {
+            'R' => "running",
+            'S' => "sleeping",
+            'D' => "disk-sleep",
+            'T' => "stopped",
+            't' => "tracing-stop",
+            'Z' => "zombie",
+            'I' => "idle",
+            'P' => "parked",
             _ => "dead",
         }
     }
 
     fn cpu(&self) -> f64 {
-        (self.number(11) + self.number(12)) as f64 / TICKS
+        (self.stat.utime + self.stat.stime) as f64 / TICKS
     }
 
     fn cpu_times(&self) -> Map {
-        let seconds = |at: usize| self.number(at) as f64 / TICKS;
         Map::from_iter([
-            ("user", seconds(11)),
-            ("system", seconds(12)),
-            ("children_user", seconds(13)),
-            ("children_system", seconds(14)),
-            ("iowait", seconds(39)),
+            ("user", self.stat.utime as f64 / TICKS),
+            ("system", self.stat.stime as f64 / TICKS),
+            ("children_user", self.stat.cutime as f64 / TICKS),
+            ("children_system", self.stat.cstime as f64 / TICKS),
+            ("iowait", self.stat.delayacct_blkio_ticks.unwrap_or(0) as f64 / TICKS),
         ])
     }
 
     fn memory(&self, ctx: &Ctx) -> Map {
-        let text = self.file(ctx, "statm");
-        let pages: Vec<i64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-        let bytes = |at: usize| pages.get(at).copied().unwrap_or(0) * PAGE;
+        let pages = StatM::from_read(self.file(ctx, "statm").as_bytes()).ok();
+        let bytes = |field: fn(&StatM) -> u64| {
+            let bytes = pages.as_ref().map_or(0, field).saturating_mul(ctx.host.page_size());
+            i64::try_from(bytes).unwrap_or(i64::MAX)
+        };
         Map::from_iter([
-            ("rss", bytes(1)),
-            ("vms", bytes(0)),
-            ("shared", bytes(2)),
-            ("text", bytes(3)),
-            ("lib", bytes(4)),
-            ("data", bytes(5)),
-            ("dirty", bytes(6)),
+            ("rss", bytes(|pages| pages.resident)),
+            ("vms", bytes(|pages| pages.size)),
+            ("shared", bytes(|pages| pages.shared)),
+            ("text", bytes(|pages| pages.text)),
+            ("lib", bytes(|pages| pages.lib)),
+            ("data", bytes(|pages| pages.data)),
+            ("dirty", bytes(|pages| pages.dt)),
         ])
     }
 
     fn started(&self, ctx: &Ctx) -> f64 {
-        super::machine::boot(ctx) as f64 + self.number(19) as f64 / TICKS
+        super::machine::boot(ctx) as f64 + self.stat.starttime as f64 / TICKS
     }
 }
 
@@ -173,33 +171,33 @@ impl Run for ProcInfo {
         let process = Process::read(ctx, self.pid).ok_or_else(missing)?;
         let wanted = self.attrs.unwrap_or_else(|| ATTRIBUTES.map(str::to_owned).to_vec());
         let link = |name: &str| {
-            let path = format!("/proc/{}/{name}", process.pid);
+            let path = format!("/proc/{}/{name}", process.stat.pid);
             let target = ctx.host.stat(Path::new(&path)).ok().and_then(|stat| stat.target);
             Value::from(target.map(|target| target.to_string_lossy().into_owned()))
         };
         let mut shown = Map::new();
         for name in wanted {
             let value: Value = match name.as_str() {
-                "pid" => process.pid.into(),
-                "name" => process.name.as_str().into(),
-                "ppid" => process.number(1).into(),
+                "pid" => process.pid().into(),
+                "name" => process.name().into(),
+                "ppid" => i64::from(process.stat.ppid).into(),
                 "status" => process.status().into(),
                 "cmdline" => Value::list(process.cmdline(ctx)),
                 "username" => process.user(ctx),
                 "create_time" => process.started(ctx).into(),
                 "cpu_times" => process.cpu_times().into(),
-                "cpu_num" => process.number(36).into(),
+                "cpu_num" => i64::from(process.stat.processor.unwrap_or(0)).into(),
                 "memory_info" => process.memory(ctx).into(),
                 "memory_percent" => {
                     let total = super::machine::memory(ctx).0.max(1);
                     let rss = process.memory(ctx).at("rss").and_then(Value::as_int).unwrap_or(0);
                     (rss as f64 * 100.0 / total as f64).into()
                 }
-                "nice" => process.number(16).into(),
-                "num_threads" => process.number(17).into(),
+                "nice" => process.stat.nice.into(),
+                "num_threads" => process.stat.num_threads.into(),
                 "num_fds" => ctx
                     .host
-                    .list(Path::new(&format!("/proc/{}/fd", process.pid)))
+                    .list(Path::new(&format!("/proc/{}/fd", process.stat.pid)))
                     .map_or(Value::Null, |fds| fds.len().into()),
                 "exe" => link("exe"),
                 "cwd" => link("cwd"),
@@ -268,7 +266,7 @@ fn matching(ctx: &Ctx, pattern: &str, user: Option<&str>, full: bool, is_regex: 
     }
     let mut found = Vec::new();
     for process in all(ctx) {
-        let line = if full { process.cmdline(ctx).join(" ") } else { process.name.clone() };
+        let line = if full { process.cmdline(ctx).join(" ") } else { process.name().to_owned() };
         let fits = match &regex {
             Some(regex) => regex.search(&line).map_err(|error| Fault::invocation(error.to_string()))?.is_some(),
             None => line.contains(pattern),
@@ -302,7 +300,7 @@ impl Run for Pgrep {
         let found = matching(ctx, &self.pattern, self.user.as_deref(), self.full, self.pattern_is_regex)?;
         match found.is_empty() {
             true => Ok(Value::Null.into()),
-            false => Ok(Value::list(found.iter().map(|process| process.pid)).into()),
+            false => Ok(Value::list(found.iter().map(Process::pid)).into()),
         }
     }
 }
@@ -331,13 +329,11 @@ impl Run for Pkill {
         let mut killed = Vec::new();
         for process in matching(ctx, &self.pattern, self.user.as_deref(), self.full, false)? {
             // Whoever asks is none of those who are meant.
-            if process.pid == i64::from(std::process::id()) {
+            if process.pid() == i64::from(std::process::id()) {
                 continue;
             }
-            if let Ok(pid) = i32::try_from(process.pid)
-                && kill(ctx, pid, self.signal)?
-            {
-                killed.push(process.pid);
+            if kill(ctx, process.stat.pid, self.signal)? {
+                killed.push(process.pid());
             }
         }
         match killed.is_empty() {
@@ -364,7 +360,7 @@ impl Run for Status {
         }
         let found = all(ctx).into_iter().filter(|process| process.status() == self.status);
         let shown =
-            found.map(|process| Map::from_iter([("pid", Value::from(process.pid)), ("name", process.name.into())]));
+            found.map(|process| Map::from_iter([("pid", Value::from(process.pid())), ("name", process.name().into())]));
         Ok(Value::list(shown).into())
     }
 }
@@ -390,16 +386,16 @@ impl Run for Top {
         ctx.host.sleep(time);
         let mut found: Vec<(f64, Process)> = before
             .iter()
-            .filter_map(|old| Process::read(ctx, old.pid).map(|now| (now.cpu() - old.cpu(), now)))
+            .filter_map(|old| Process::read(ctx, old.pid()).map(|now| (now.cpu() - old.cpu(), now)))
             .collect();
         found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let shown = found.into_iter().take(usize::try_from(self.num_processes).unwrap_or(0)).map(|(_, process)| {
             let cmd = Some(process.cmdline(ctx)).filter(|cmd| !cmd.is_empty());
             Map::from_iter([
-                ("cmd", cmd.map_or_else(|| process.name.as_str().into(), Value::list)),
+                ("cmd", cmd.map_or_else(|| process.name().into(), Value::list)),
                 ("user", process.user(ctx)),
                 ("status", process.status().into()),
-                ("pid", process.pid.into()),
+                ("pid", process.pid().into()),
                 ("create_time", process.started(ctx).into()),
                 ("cpu", process.cpu_times().into()),
                 ("mem", process.memory(ctx).into()),
@@ -502,7 +498,7 @@ mod tests {
     use halite_value::record::Arguments;
 
     fn stat(pid: u32, name: &str, state: char) -> String {
-        format!("{pid} ({name}) {state} 1 2 3 0 -1 4 5 6 7 8 150 50 0 0 20 0 1 0 700 4096 1 0")
+        format!("{pid} ({name}) {state} 1 2 3 0 -1 4 5 6 7 8 150 50 0 0 20 0 1 0 700 4096 1{}", " 0".repeat(28))
     }
 
     #[test]
@@ -529,5 +525,21 @@ mod tests {
             (Some(&Value::list(["a", "--b"])), Some(&"sleeping".into()))
         );
         assert!(run("ps.proc_info", &["8"]).is_err());
+    }
+
+    #[test]
+    fn memory_was_counted_in_pages_of_4096_bytes_where_they_have_65536() {
+        let host = Fake::new()
+            .memory_page(65536)
+            .file("/proc/7/stat", &stat(7, "a", 'S'))
+            .file("/proc/7/statm", "3 2 1 0 0 0 0\n")
+            .file("/proc/vmstat", "pgpgin 1\npswpin 5\npswpout 7\n");
+        let world = World::on(host);
+        let run = |fun: &str, arguments| call(&world.ctx(&NoMaster), fun, arguments).map(|told| told.value).unwrap();
+        let info = run("ps.proc_info", Arguments::positional([7]));
+        let memory = info.at("memory_info").unwrap();
+        assert_eq!((memory.at("vms"), memory.at("rss")), (Some(&(3 * 65536).into()), Some(&(2 * 65536).into())));
+        let swap = run("ps.swap_memory", Arguments::default());
+        assert_eq!((swap.at("sin"), swap.at("sout")), (Some(&(5 * 65536).into()), Some(&(7 * 65536).into())));
     }
 }

@@ -87,6 +87,13 @@ impl Cache {
         Ok(folder.join(format!("{:016x}{:016x}", random::bits(), random::bits())))
     }
 
+    /// Keeps a content that is to be read as a file, under a name of its own.
+    pub fn hold(&self, bytes: &[u8]) -> Result<PathBuf, Fault> {
+        let place = self.incoming()?;
+        fs::write(&place, bytes).map_err(|error| failed(&place, &error))?;
+        Ok(place)
+    }
+
     /// Puts a file that came in where it is kept. A folder that is in its way goes, and so does a file where a folder has
     /// to be: the file server has it so by now.
     pub fn keep(&self, incoming: &Path, place: &Path) -> Result<(), Fault> {

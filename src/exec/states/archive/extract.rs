@@ -1,13 +1,13 @@
 //! Unpacking an archive.
 
 use super::super::file::directory::Directory;
-use super::super::file::owner::Owner;
 use super::contents::Contents;
 use super::{Extracted, Format};
 use halite_core::host::ReadOnly;
 use halite_core::program::Program;
 use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, given};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::owner::Owner;
 use halite_lang::words;
 use halite_modules::file::remove::all;
 use halite_node::fileserver::address::redacted;

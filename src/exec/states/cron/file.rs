@@ -1,11 +1,13 @@
 //! `cron.file`: a whole table of cron.
 
-use super::super::file::source::{Source, Template, Verify};
+use super::super::file::source::Source;
 use halite_core::host::Attributes;
 use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, single, stands};
 use halite_core::{Ctx, Fault};
+use halite_file::difference::{Shown, between_bytes};
+use halite_file::source::{Mismatch, Verify};
+use halite_file::template::Template;
 use halite_lang::random;
-use halite_modules::file::difference::{Shown, between};
 use halite_value::record;
 use halite_value::record::Keywords;
 use halite_value::{Map, Value};
@@ -69,18 +71,18 @@ impl State for File {
             Ok(Err(complaint)) => return Ok(failed(complaint)),
             Err(fault) => return Ok(failed(format!("Unable to manage file: {fault}"))),
         };
-        if let Some([kind, wanted, own]) = found.mismatch {
+        if let Some(Mismatch { kind, wanted, own }) = found.mismatch {
             return Ok(failed(format!(
                 "Specified {kind} checksum for {} ({wanted}) does not match actual checksum ({own})",
                 found.address
             )));
         }
         let template = Template::new(&self.template, &self.defaults, &self.context);
-        let new = match template.apply(look, &found.address, found.bytes) {
+        let new = match template.text(ctx, &found.address, look.saltenv, found.body)? {
             Ok(new) => new,
             Err(complaint) => return Ok(failed(complaint)),
         };
-        let difference = between(ctx, old.as_bytes(), &new, Shown { of_template: true, ..Shown::ALL }, None).text;
+        let difference = between_bytes(ctx, old.as_bytes(), &new, Shown { of_template: true, ..Shown::ALL }, None).text;
         if difference.is_empty() {
             let would = format!("The crontab of user {user} is in the correct state");
             let done = format!("Crontab for user {user} is in the correct state");

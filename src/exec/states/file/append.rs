@@ -1,13 +1,14 @@
 //! `file.append`.
 
-use super::source::{Template, Texts, texts};
+use super::source::{Texts, texts};
 use super::{existing, own_name, refused, single};
 use halite_core::paths::make_folders;
 use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::difference::Shown;
+use halite_file::template::Template;
 use halite_lang::diff::unified;
 use halite_lang::regex::Regex;
-use halite_modules::file::difference::Shown;
 use halite_value::record;
 use halite_value::{Map, Value};
 use std::path::Path;

@@ -2,11 +2,12 @@
 
 use super::accumulated;
 use super::edit::Edit;
-use super::source::{Template, Texts, texts};
+use super::source::{Texts, texts};
 use super::{Outcome, existing, own_name, single};
 use halite_core::Fault;
 use halite_core::state::given;
 use halite_core::state::{Look, Plan, State, already, change, failed};
+use halite_file::template::Template;
 use halite_value::record;
 use halite_value::{Map, Value};
 

@@ -3,6 +3,7 @@
 use super::single;
 use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::arguments::Signers;
 use halite_lang::digest::HashType;
 use halite_node::fileserver::address::{Url, redacted, scheme};
 use halite_value::record;
@@ -32,14 +33,7 @@ record! {
         use_etag: bool = false,
         /// The signature of the list of digests: True where it stands within, else its address.
         source_hash_sig: Value = (),
-        /// Keys that may have signed it.
-        signed_by_any: Value = (),
-        /// Keys that must have signed it.
-        signed_by_all: Value = (),
-        /// The keyring that they are in.
-        keyring: Value = (),
-        /// The folder of GnuPG.
-        gnupghome: Value = (),
+        ..signers: Signers,
         /// The module that checks signatures.
         sig_backend: Value = "gpg",
     }
@@ -68,13 +62,9 @@ impl State for Cached {
                 let arguments = Arguments::default().with("source", self.name.as_str()).with("source_hash", hash);
                 let arguments = arguments.with("source_hash_name", self.source_hash_name.clone());
                 let arguments = arguments.with("saltenv", saltenv.as_str());
-                let arguments = arguments
-                    .with("source_hash_sig", self.source_hash_sig.clone())
-                    .with("signed_by_any", self.signed_by_any.clone())
-                    .with("signed_by_all", self.signed_by_all.clone())
-                    .with("keyring", self.keyring.clone())
-                    .with("gnupghome", self.gnupghome.clone())
-                    .with("sig_backend", self.sig_backend.clone());
+                let given = self.signers.given(&self.source_hash_sig, &self.sig_backend);
+                let mut arguments = arguments;
+                arguments.keywords.extend(given.arguments("source_hash_sig"));
                 match ctx.run("file.get_source_sum", arguments) {
                     Ok(sum) => {
                         let text = |key: &str| sum.at(key).map(Value::to_text).unwrap_or_default();

@@ -1,9 +1,10 @@
 //! `check_cmd`: a command that says whether a content is right, before it is put in place.
 
-use super::target::Target;
 use halite_core::host::Attributes;
 use halite_core::state::Outcome;
-use halite_core::{Ctx, Fault};
+use halite_core::{Ctx, Fault, paths};
+use halite_file::content::{Part, put};
+use halite_file::desired::Desired;
 use halite_lang::random;
 use halite_value::Value;
 use halite_value::record::Arguments;
@@ -18,18 +19,19 @@ pub struct Check {
 }
 
 /// Has a command look at the content. What comes back is what it has against it.
-pub fn checked(ctx: &Ctx, target: &Target, check: Option<Check>) -> Result<Option<Outcome>, Fault> {
+pub fn checked(ctx: &Ctx, desired: &Desired, check: Option<Check>) -> Result<Option<Outcome>, Fault> {
     let Some(check) = check else { return Ok(None) };
     let folder = check.folder.filter(|folder| !folder.is_empty());
     let folder = folder.map_or_else(std::env::temp_dir, PathBuf::from);
     let file = folder.join(format!("halite-{:016x}{}", random::bits(), check.ending));
     // Without a new content it is the one that is there.
-    let bytes = match &target.content {
-        Some(content) => content.bytes.clone(),
-        None => ctx.host.read(Path::new(&target.name)).unwrap_or_default(),
+    let part = match &desired.body {
+        Some(body) => body.part().unwrap_or(Part::EMPTY),
+        None if paths::is_file(ctx.host, &desired.name) => Part::At(&desired.name),
+        None => Part::EMPTY,
     };
-    let attributes = Attributes { mode: Some(target.owner.mode.unwrap_or(0o600)), ..target.owner.attributes() };
-    if let Err(error) = ctx.host.write(&file, &bytes, attributes) {
+    let attributes = Attributes { mode: Some(desired.owner.mode.unwrap_or(0o600)), ..desired.owner.attributes() };
+    if let Err(error) = put(ctx.host, part, desired.verified.as_ref(), &file, attributes) {
         return Ok(Some(Outcome::failed(format!("Unable to check_cmd file: {}: {error}", file.display()))));
     }
     let complaint = run(ctx, &check.command, &file);

@@ -3,8 +3,8 @@
 use super::{existing, own_name, single};
 use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
 use halite_core::{Ctx, Fault};
+use halite_file::difference::{Shown, between_bytes};
 use halite_lang::regex::Regex;
-use halite_modules::file::difference::{Shown, between};
 use halite_value::Value;
 use halite_value::record;
 use halite_value::record::Arguments;
@@ -125,7 +125,7 @@ impl Edit {
                 false => Outcome::failed(undone),
             };
             Ok(match old != new {
-                true => outcome.with_changes(single("diff", between(ctx, &old, &new, Shown::ALL, None).text)),
+                true => outcome.with_changes(single("diff", between_bytes(ctx, &old, &new, Shown::ALL, None).text)),
                 false => outcome,
             })
         })

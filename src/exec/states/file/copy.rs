@@ -1,10 +1,11 @@
 //! `file.copy`.
 
-use super::owner::Owner;
 use super::{absolute, group_of, is_folder, made_above, mode, own_name, single, user_or_own};
 use halite_core::host::Host;
 use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::content::Part;
+use halite_file::owner::Owner;
 use halite_modules::file::remove::all;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -102,8 +103,8 @@ impl Work {
         let path = Path::new(&name);
         let mut comment = format!("Copied \"{source}\" to \"{given}\"");
         if ctx.host.stat(path).is_ok() {
-            let same = |one: &str, other: &str| ctx.host.read(one.as_ref()).ok() == ctx.host.read(other.as_ref()).ok();
-            if paths::is_file(ctx.host, &name) && same(&name, &source) {
+            let is_same = || Part::At(&name).is_same(Part::At(&source), ctx.host).unwrap_or(false);
+            if paths::is_file(ctx.host, &name) && is_same() {
                 comment.push_str(" - files are identical but force flag is set");
             }
             if all(ctx.host, path).is_err() {

@@ -3,12 +3,12 @@
 mod below;
 
 use super::clean::{Kept, removals, remove};
-use super::owner::Owner;
 use super::{absolute, is_folder, made_above, mode, own_name, refused, single};
 use below::{Below, Recursion};
 use halite_core::host::FileKind;
 use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::owner::Owner;
 use halite_modules::file::remove::all;
 use halite_value::record;
 use halite_value::record::Keywords;

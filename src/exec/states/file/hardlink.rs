@@ -1,9 +1,10 @@
 //! `file.hardlink`.
 
-use super::owner::{Owner, owned};
+use super::owner::owned;
 use super::{group_of, is_folder, made_above, mode, own_name, single, user_or_own};
 use halite_core::state::{Look, Outcome, Plan, State, failed};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::owner::Owner;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};

@@ -3,14 +3,23 @@
 mod contents;
 
 use super::check_cmd::{Check, checked};
-use super::owner::{Owner, owned};
-use super::source::{Complaint, Found, Source, Template, Verify};
-use super::target::{Content, Origin, Target};
+use super::owner::owned;
+use super::source::{Found, Source};
+use super::target::{Seen, above};
 use super::{accumulated, is_folder, mode, own_name, single};
 use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
 use halite_core::{Ctx, Fault, paths};
-use halite_modules::file::attributes::SelinuxContext;
-use halite_modules::file::difference::{Ignored, Shown};
+use halite_file::Complaint;
+use halite_file::access::Access;
+use halite_file::arguments::SignersOfBoth;
+use halite_file::attributes::SelinuxContext;
+use halite_file::content::{Body, Part};
+use halite_file::desired::{Desired, Links};
+use halite_file::difference::{Ignored, Shown};
+use halite_file::owner::Owner;
+use halite_file::source::{Mismatch, Verify};
+use halite_file::sum::Sum;
+use halite_file::template::Template;
 use halite_node::signature::Given;
 use halite_value::record;
 use halite_value::record::Keywords;
@@ -102,14 +111,7 @@ record! {
         signature: Value = (),
         /// The signature of the list of digests: True where it stands within, else its address.
         source_hash_sig: Value = (),
-        /// Keys that may have signed.
-        signed_by_any: Value = (),
-        /// Keys that must have signed.
-        signed_by_all: Value = (),
-        /// The keyring that they are in.
-        keyring: Value = (),
-        /// The folder of GnuPG.
-        gnupghome: Value = (),
+        ..signers: SignersOfBoth,
         /// Lines in another order are no change for whoever requires one.
         ignore_ordering: bool = false,
         /// Blanks around lines are none either.
@@ -219,15 +221,15 @@ impl Managed {
     /// Owner, mode and attributes alone: the content that is there stays.
     fn of_attributes(&self, ctx: &Ctx, owner: Owner) -> Result<Plan, Fault> {
         let (name, mode) = (self.name.clone(), owner.mode);
-        let target = Target {
+        let desired = Desired {
             name: name.clone(),
+            links: self.links(),
             owner,
-            attrs: self.attrs.clone(),
-            selinux: self.context_of_selinux(),
-            replaces_link: !self.follow_symlinks,
-            ..Target::default()
+            access: self.access(),
+            shows_changes: true,
+            ..Desired::default()
         };
-        let seen = target.seen(ctx)?;
+        let seen = Seen::of(&desired, ctx)?;
         let had = paths::followed(ctx.host, Path::new(&name)).map(|stat| stat.mode).unwrap_or_default();
         let comment = match mode.filter(|mode| *mode != had) {
             Some(mode) => {
@@ -242,7 +244,7 @@ impl Managed {
         }
         let would = Outcome::new(None, comment).with_changes(seen.changes.clone());
         let apply = move |ctx: &Ctx| {
-            let outcome = target.make(ctx, seen)?;
+            let outcome = seen.make(ctx, &desired)?;
             let comment = if outcome.result == Some(false) { outcome.comment } else { String::new() };
             Ok(Outcome { comment, ..outcome })
         };
@@ -257,62 +259,55 @@ impl Managed {
         keeps_mode: bool,
     ) -> Result<Plan, Fault> {
         let (ctx, name) = (look.ctx, self.name.clone());
-        let mut template = self.template(ctx, &name);
-        let mut mismatch = None;
         let loaded = match contents {
-            Some(bytes) => template.apply(look, &name, bytes).map(|bytes| Some(Content { bytes, origin: Origin::Sls })),
-            None => match self.source().load(look, &name) {
-                Ok(Ok(None)) => Ok(None),
-                Ok(Ok(Some(Found { address, bytes, mismatch: other }))) => {
-                    mismatch = other.map(|[kind, wanted, own]| (address.clone(), kind, wanted, own));
-                    if keeps_mode {
-                        owner.mode = self.source().mode(look, &address);
-                    }
-                    template.context.entry_or("source", || address.as_str().into());
-                    let applied = template.apply(look, &address, bytes);
-                    applied.map(|bytes| Some(Content { bytes, origin: Origin::Source }))
-                }
-                Ok(Err(complaint)) => Err(complaint),
-                Err(fault) => {
-                    let comment = format!("Unable to manage file: {fault}");
-                    return Ok(failed(comment));
-                }
-            },
+            Some(bytes) => {
+                let made = self.template(ctx, &name).apply(ctx, &name, look.saltenv, bytes);
+                Ok(made.map(|bytes| Some(Loaded { body: Body::Bytes(bytes), ..Loaded::default() })))
+            }
+            None => self.loaded(look),
         };
-        let content = match loaded {
-            Ok(content) => content,
-            Err(complaint) => {
+        let loaded = match loaded {
+            Ok(Ok(loaded)) => loaded,
+            Ok(Err(complaint)) => {
                 let done = match self.source.truthy() {
                     true => format!("Unable to manage file: {complaint}"),
                     false => complaint.clone(),
                 };
                 return Ok(stands(Outcome::failed(complaint), Outcome::failed(done)));
             }
+            Err(fault) => return Ok(failed(format!("Unable to manage file: {fault}"))),
         };
+        let has_content = loaded.is_some();
+        let Loaded { body, address, sum, mismatch } = loaded.unwrap_or_default();
+        if let Some(address) = address.as_ref().filter(|_| keeps_mode) {
+            owner.mode = self.source().mode(look, address);
+        }
         let dir_mode = match mode(&self.dir_mode) {
             Ok(dir_mode) => dir_mode,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        let unsigned = match self.unsigned(look, &name, content.as_ref()) {
+        let mut desired = Desired {
+            name: name.clone(),
+            links: self.links(),
+            is_from_source: address.is_some(),
+            body: has_content.then_some(body),
+            verified: sum,
+            above: self.makedirs.then(|| above(&owner, dir_mode)),
+            owner,
+            access: self.access(),
+            keeps_backup: super::keeps_backup(ctx, self.backup.as_deref()),
+            shows_changes: self.show_changes,
+            shows_new: self.new_file_diff.then_some(Shown::ALL),
+            ignored: Ignored::new(self.ignore_ordering, self.ignore_whitespace, &self.ignore_comment_characters),
+            ..Desired::default()
+        };
+        let unsigned = match self.unsigned(look, &desired) {
             Ok(()) => None,
             Err(fault) => Some(format!("Failed checking new file's signature: {fault}")),
         };
-        let mut target = Target {
-            name: name.clone(),
-            content,
-            owner,
-            dir_mode,
-            attrs: self.attrs.clone(),
-            selinux: self.context_of_selinux(),
-            makedirs: self.makedirs,
-            keeps_backup: super::keeps_backup(ctx, self.backup.as_deref()),
-            shown: Shown::when(self.show_changes),
-            replaces_link: !self.follow_symlinks,
-            shows_new: self.new_file_diff,
-            ignored: Ignored::new(self.ignore_ordering, self.ignore_whitespace, &self.ignore_comment_characters),
-        };
-        let seen = target.seen(ctx)?;
-        if let Some((address, kind, wanted, own)) = mismatch {
+        let seen = Seen::of(&desired, ctx)?;
+        if let Some(Mismatch { kind, wanted, own }) = mismatch {
+            let address = address.unwrap_or_default();
             let (of, hint) = match seen.is_new() {
                 true => (name.as_str(), ""),
                 false => (
@@ -340,36 +335,48 @@ impl Managed {
             folder: self.tmp_dir.clone(),
             ending: self.tmp_ext.clone().unwrap_or_default(),
         });
-        let put_off = self.put_off(look, &mut target);
+        let again = Again { source: self.source(), saltenv: look.saltenv.to_owned() };
         let apply = move |ctx: &Ctx| {
-            if let Some(put_off) = put_off
-                && let Err(complaint) = put_off.bring(ctx, &mut target)?
-            {
+            if let Err(complaint) = again.bring(ctx, &mut desired)? {
                 return Ok(Outcome::failed(complaint));
             }
-            match checked(ctx, &target, check)? {
+            match checked(ctx, &desired, check)? {
                 Some(complaint) => Ok(complaint),
-                None => target.make(ctx, seen),
+                None => seen.make(ctx, &desired),
             }
         };
         Ok(Plan::Changes { would, apply: Box::new(apply) })
     }
 
-    /// Lets go of a content that is large and can be brought again: `file.recurse` plans all its files before it writes
-    /// the first one.
-    fn put_off(&self, look: &Look, target: &mut Target) -> Option<PutOff> {
-        let content = target.content.as_mut()?;
-        let has_engine = self.template.as_ref().is_some_and(|engine| !engine.is_empty());
-        if content.origin != Origin::Source || has_engine || content.bytes.len() <= KEPT {
-            return None;
-        }
-        content.bytes = Vec::new();
-        Some(PutOff { source: self.source(), saltenv: look.saltenv.to_owned() })
+    /// The content of the source, run through the template where one is named; nothing where there is no source.
+    fn loaded(&self, look: &Look) -> Result<Result<Option<Loaded>, Complaint>, Fault> {
+        let found = match self.source().load(look, &self.name)? {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(Ok(None)),
+            Err(complaint) => return Ok(Err(complaint)),
+        };
+        let Found { address, body, sum, mismatch } = found;
+        let mut template = self.template(look.ctx, &self.name);
+        template.variables.entry_or("source", || address.as_str().into());
+        let body = match template.made(look.ctx, &address, look.saltenv, body)? {
+            Ok(body) => body,
+            Err(complaint) => return Ok(Err(complaint)),
+        };
+        // What a template makes has another digest.
+        let sum = sum.filter(|_| matches!(body, Body::At(_)));
+        Ok(Ok(Some(Loaded { body, address: Some(address), sum, mismatch })))
     }
 
-    fn context_of_selinux(&self) -> SelinuxContext {
+    fn links(&self) -> Links {
+        if self.follow_symlinks { Links::Follow } else { Links::Replace }
+    }
+
+    /// What lsattr(1) and SELinux should know.
+    fn access(&self) -> Access {
         let part = |name: &str| self.selinux.at(name).filter(|part| part.truthy()).map(Value::to_text);
-        SelinuxContext { user: part("seuser"), role: part("serole"), kind: part("setype"), range: part("serange") }
+        let context =
+            SelinuxContext { user: part("seuser"), role: part("serole"), kind: part("setype"), range: part("serange") };
+        Access { attrs: self.attrs.clone(), context, ..Access::default() }
     }
 
     fn source(&self) -> Source {
@@ -377,38 +384,29 @@ impl Managed {
             address: self.source.clone(),
             hash: self.source_hash.clone(),
             hash_name: self.source_hash_name.clone(),
-            verify: match (self.skip_verify, self.use_etag) {
-                (true, _) => Verify::Skip,
-                (false, true) => Verify::Etag,
-                (false, false) => Verify::Hash,
-            },
+            verify: Verify::given(self.skip_verify, self.use_etag),
             unchecked: !self.verify_ssl,
-            signed: match self.source_hash_sig.truthy() {
-                true => self.signed(&self.source_hash_sig).arguments("source_hash_sig"),
-                false => Map::new(),
-            },
+            signed: self.signed(&self.source_hash_sig),
         }
     }
 
-    fn signed<'s>(&'s self, signature: &'s Value) -> Given<'s> {
-        Given {
-            signature,
-            signed_by_any: &self.signed_by_any,
-            signed_by_all: &self.signed_by_all,
-            keyring: &self.keyring,
-            gnupghome: &self.gnupghome,
-            sig_backend: &self.sig_backend,
-        }
+    fn signed(&self, signature: &Value) -> Given {
+        self.signers.given(signature, &self.sig_backend)
     }
 
     /// Fails where new content from elsewhere is not signed as it should be.
-    fn unsigned(&self, look: &Look, name: &str, content: Option<&Content>) -> Result<(), Fault> {
-        let Some(signature) = self.signed(&self.signature).read(look.ctx)? else { return Ok(()) };
-        let Some(content) = content.filter(|content| matches!(content.origin, Origin::Source)) else { return Ok(()) };
-        let real = paths::real(look.ctx.host, name);
-        match look.ctx.host.read(Path::new(&real)).is_ok_and(|own| own == content.bytes) {
-            true => Ok(()),
-            false => signature.check(look.ctx, &content.bytes, look.saltenv, !self.verify_ssl),
+    fn unsigned(&self, look: &Look, desired: &Desired) -> Result<(), Fault> {
+        let ctx = look.ctx;
+        let Some(signature) = self.signed(&self.signature).read(ctx)? else { return Ok(()) };
+        let Some(body) = desired.body.as_ref().filter(|_| desired.is_from_source) else { return Ok(()) };
+        let real = paths::real(ctx.host, &desired.name);
+        let part = body.part().unwrap_or(Part::EMPTY);
+        if part.is_same(Part::At(&real), ctx.host).unwrap_or(false) {
+            return Ok(());
+        }
+        match part {
+            Part::At(path) => signature.check_at(ctx, path, look.saltenv, !self.verify_ssl),
+            Part::Bytes(bytes) => signature.check(ctx, bytes, look.saltenv, !self.verify_ssl),
         }
     }
 
@@ -423,29 +421,42 @@ impl Managed {
         if let Some(texts) = accumulated::of_file(ctx, name) {
             own.extend(single("accumulator", texts));
         }
-        Template { engine: self.template.clone().filter(|engine| !engine.is_empty()), context: own }
+        Template { engine: self.template.clone().filter(|engine| !engine.is_empty()), variables: own }
     }
 }
 
-/// How many bytes of a source are kept between the plan and its execution.
-const KEPT: usize = 64 * 1024;
+/// A content that was found, with what is known of it.
+#[derive(Default)]
+struct Loaded {
+    body: Body,
+    /// Nothing: it stands in the SLS.
+    address: Option<String>,
+    sum: Option<Sum>,
+    mismatch: Option<Mismatch>,
+}
 
-/// A source whose content is brought when the file is written.
-struct PutOff {
+/// A source that is brought again where what was found of it has gone: `file.recurse` plans all its files before it writes
+/// the first one.
+struct Again {
     source: Source,
     saltenv: String,
 }
 
-impl PutOff {
-    fn bring(self, ctx: &Ctx, target: &mut Target) -> Result<Result<(), Complaint>, Fault> {
+impl Again {
+    fn bring(&self, ctx: &Ctx, desired: &mut Desired) -> Result<Result<(), Complaint>, Fault> {
+        match &desired.body {
+            Some(Body::At(path)) if !paths::exists(ctx.host, path) => {}
+            _ => return Ok(Ok(())),
+        }
         let look = Look { ctx, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
-        match self.source.load(&look, &target.name)? {
-            Ok(Some(Found { bytes, mismatch: None, .. })) => {
-                target.content = Some(Content { bytes, origin: Origin::Source });
+        match self.source.load(&look, &desired.name)? {
+            Ok(Some(Found { body, sum, mismatch: None, .. })) => {
+                desired.body = Some(body);
+                desired.verified = sum;
                 Ok(Ok(()))
             }
             Ok(Some(Found { address, .. })) => Ok(Err(format!("{address} has changed while it was looked at"))),
-            Ok(None) => Ok(Err(format!("The source of {} is not there any more", target.name))),
+            Ok(None) => Ok(Err(format!("The source of {} is not there any more", desired.name))),
             Err(complaint) => Ok(Err(complaint)),
         }
     }
@@ -468,24 +479,21 @@ mod tests {
     use crate::testing::World;
     use crate::testing::{both, planned};
     use halite_core::host::Host;
-    use halite_core::host::fake::{Fake, Folder};
+    use halite_core::host::fake::Fake;
     use halite_value::record::Arguments;
     use std::path::Path;
 
     #[test]
     fn a_large_source_is_brought_when_the_file_is_written_and_missed_where_it_has_gone() {
-        let folder = Folder::new();
-        let source = folder.path().join("image");
+        let source = "/image";
         let bytes = "line\n".repeat(100_000);
-        std::fs::write(&source, &bytes).unwrap();
-        let source = source.to_str().unwrap();
         let world = World::on(Fake::new().file(source, &bytes).folder("/srv"));
         let wanted = || Arguments::default().with("name", "/srv/image").with("source", source);
         let gone = planned(&world, "file.managed", wanted());
         let (_, done) = both(&world, planned(&world, "file.managed", wanted()));
         assert_eq!(done.comment, "File /srv/image updated");
         assert_eq!(world.host.read(Path::new("/srv/image")).unwrap(), bytes.as_bytes());
-        std::fs::remove_file(source).unwrap();
+        world.host.remove(Path::new(source)).unwrap();
         let (_, done) = both(&world, gone);
         assert_eq!((done.result, done.comment), (Some(false), format!("Local file source {source} does not exist")));
         assert_eq!(world.host.read(Path::new("/srv/image")).unwrap(), bytes.as_bytes());

@@ -1,10 +1,10 @@
 //! `file.mknod`.
 
 use super::own_name;
-use super::owner::Owner;
 use halite_core::host::FileKind;
 use halite_core::state::{Look, Outcome, Plan, State, failed};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::owner::Owner;
 use halite_value::record;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};

@@ -1,10 +1,12 @@
 //! `file.patch`.
 
-use super::source::{Source, Template, Verify};
+use super::source::Source;
 use super::{is_folder, own_name};
 use halite_core::program::{Answer, Program};
 use halite_core::state::{Look, Outcome, Plan, State, failed};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::source::{Mismatch, Verify};
+use halite_file::template::Template;
 use halite_lang::random;
 use halite_lang::words;
 use halite_node::outputters::{Colors, Style, nested};
@@ -106,13 +108,13 @@ impl Patch {
             Ok(Err(complaint)) => return Ok(failed(format!("Unable to manage file: {complaint}"))),
             Err(fault) => return Ok(failed(fault.to_string())),
         };
-        if let Some([kind, wanted, own]) = found.mismatch {
+        if let Some(Mismatch { kind, wanted, own }) = found.mismatch {
             let address = found.address;
             return Ok(failed(format!(
                 "Specified {kind} checksum for {address} ({wanted}) does not match actual checksum ({own})"
             )));
         }
-        let bytes = match template.apply(&inner, &found.address, found.bytes) {
+        let bytes = match template.text(ctx, &found.address, inner.saltenv, found.body)? {
             Ok(bytes) => bytes,
             Err(complaint) => return Ok(failed(format!("Unable to manage file: {complaint}"))),
         };

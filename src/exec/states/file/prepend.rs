@@ -2,10 +2,11 @@
 
 use super::append::{Side, add, missing};
 use super::single;
-use super::source::{Template, Texts};
+use super::source::Texts;
 use halite_core::state::{Look, Outcome, Plan, State};
 use halite_core::{Ctx, Fault};
-use halite_modules::file::difference::{Shown, between};
+use halite_file::difference::{Shown, between_bytes};
+use halite_file::template::Template;
 use halite_value::record;
 use halite_value::{Map, Value};
 
@@ -78,7 +79,7 @@ impl Side for Beginning {
 
     fn difference(&self, ctx: &Ctx, old: &str, lines: &[String]) -> String {
         let new = self.with_lines(old, lines);
-        between(ctx, old.as_bytes(), new.as_bytes(), self.shown, None).text
+        between_bytes(ctx, old.as_bytes(), new.as_bytes(), self.shown, None).text
     }
 
     fn done(&self, ctx: &Ctx, old: &str, lines: &[String]) -> Outcome {

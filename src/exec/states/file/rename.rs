@@ -1,9 +1,9 @@
 //! `file.rename`.
 
-use super::owner::Owner;
 use super::{absolute, is_folder, made_above, own_name, single};
 use halite_core::state::{Look, Outcome, Plan, State, already, failed};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::owner::Owner;
 use halite_modules::file::remove::all;
 use halite_value::Map;
 use halite_value::record;

@@ -1,13 +1,14 @@
 //! `file.serialize`.
 
 use super::check_cmd::{Check, checked};
-use super::owner::Owner;
-use super::target::{Content, Origin, Target};
+use super::target::{Seen, above};
 use super::{absolute, mode, own_name, single};
 use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::content::Body;
+use halite_file::desired::Desired;
+use halite_file::owner::Owner;
 use halite_lang::merge::{Lists, update};
-use halite_modules::file::difference::Shown;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};
@@ -109,16 +110,16 @@ impl State for Serialize {
         };
         let owner = Owner::new(ctx, &self.user, &self.group, own_mode);
         let missing = owner.missing();
-        let target = Target {
+        let desired = Desired {
             name: name.clone(),
-            content: Some(Content { bytes: text, origin: Origin::Sls }),
+            body: Some(Body::Bytes(text)),
+            above: self.makedirs.then(|| above(&owner, None)),
             owner,
-            makedirs: self.makedirs,
             keeps_backup: super::keeps_backup(ctx, self.backup.as_deref()),
-            shown: Shown::when(self.show_changes),
-            ..Target::default()
+            shows_changes: self.show_changes,
+            ..Desired::default()
         };
-        let seen = target.seen(ctx)?;
+        let seen = Seen::of(&desired, ctx)?;
         let unused = self.deserializer_opts.truthy() && !self.merge_if_exists;
         let mark = move |outcome: Outcome| {
             let outcome = match &merged.difference {
@@ -147,9 +148,9 @@ impl State for Serialize {
             folder: self.tmp_dir.clone(),
             ending: self.tmp_ext.clone().unwrap_or_default(),
         });
-        let apply = move |ctx: &Ctx| match checked(ctx, &target, check)? {
+        let apply = move |ctx: &Ctx| match checked(ctx, &desired, check)? {
             Some(complaint) => Ok(complaint),
-            None => target.make(ctx, seen).map(mark),
+            None => seen.make(ctx, &desired).map(mark),
         };
         Ok(Plan::Changes { would, apply: Box::new(apply) })
     }

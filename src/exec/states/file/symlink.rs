@@ -1,10 +1,11 @@
 //! `file.symlink`.
 
-use super::owner::{Owner, owned};
+use super::owner::owned;
 use super::{absolute, group_of, is_folder, made_above, mode, own_name, refused, single, user_or_own};
 use halite_core::host::{FileKind, Stat};
 use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::owner::Owner;
 use halite_modules::file::remove::all;
 use halite_value::Value;
 use halite_value::record;

@@ -1,9 +1,9 @@
 //! `file.touch`.
 
 use super::{absolute, is_folder, made_above, own_name, single};
-use crate::file::owner::Owner;
 use halite_core::state::{Look, Outcome, Plan, State, failed};
 use halite_core::{Ctx, Fault, paths};
+use halite_file::owner::Owner;
 use halite_value::Value;
 use halite_value::record;
 use halite_value::record::Arguments;

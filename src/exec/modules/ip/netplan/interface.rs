@@ -199,7 +199,7 @@ pub fn with_length(address: &str, mask: Option<&str>) -> Option<String> {
     // What has its length is left as it is spelled.
     match address.split_once('/').is_some_and(|(_, length)| length.parse::<u8>().is_ok()) {
         true => Some(address.to_owned()),
-        false => Some(format!("{}/{}", ip.parse::<IpAddr>().ok()?, net.length)),
+        false => Some(format!("{}/{}", ip.parse::<IpAddr>().ok()?, net.length())),
     }
 }
 

@@ -86,7 +86,7 @@ pub fn with_length(address: &str, mask: Option<&Value>) -> Result<String, Fault>
     let length = [Some(mask.clone()), turned.ok()]
         .into_iter()
         .flatten()
-        .find_map(|mask| Net::parse(&format!("{address}/{mask}")).ok().map(|net| net.length));
+        .find_map(|mask| Net::parse(&format!("{address}/{mask}")).ok().map(|net| net.length()));
     Ok(format!("{ip}/{}", length.ok_or_else(wrong)?))
 }
 

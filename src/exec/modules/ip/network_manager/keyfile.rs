@@ -2,7 +2,7 @@
 
 use super::super::{lines_of, write};
 use halite_core::{Ctx, Fault};
-use halite_lang::digest;
+use halite_lang::{digest, ini};
 
 /// The name space of the UUIDs that Salt gives its connections.
 const NAMESPACE: [u8; 16] =
@@ -37,12 +37,12 @@ impl Section {
 
     /// The lines, and an empty one behind them.
     fn lines(&self) -> Result<Vec<String>, Fault> {
-        let mut lines = vec![format!("[{}]\n", self.name)];
+        let mut lines = vec![ini::header_line(self.name)];
         for (name, value) in &self.entries {
             if value.contains(['\n', '\r', '\0']) {
                 return Err(Fault::execution(format!("the value of {name} in [{}] is more than a line", self.name)));
             }
-            lines.push(format!("{name}={value}\n"));
+            lines.push(ini::setting_lines(name, "=", value, ""));
         }
         lines.push("\n".to_owned());
         Ok(lines)
@@ -79,7 +79,7 @@ pub fn save(ctx: &Ctx, iface: &str, lines: &[String]) -> Result<(), Fault> {
 
 /// The name of the section that begins with a line.
 pub fn section_of(line: &str) -> Option<&str> {
-    line.trim().strip_prefix('[')?.strip_suffix(']')
+    ini::section_of(line, ini::Header::AtEndOfLine)
 }
 
 #[cfg(test)]

@@ -119,17 +119,42 @@ pub fn difference(ctx: &Ctx, package: &str, path: &str) -> Result<String, Fault>
             )));
         }
     }
-    let archive = Program::new(["rpm2cpio", package]).query_bytes(ctx)?;
     let member = format!(".{path}");
-    let content = Program::new(["cpio", "-i", "--quiet", "--to-stdout", &member]).stdin(archive).query_bytes(ctx)?;
     let labels = [format!("A {path}"), format!("B {path}")];
     let words = ["diff", "-u", "--label", &labels[0], "--from-file=-", "--label", &labels[1], path];
-    let told = Program::new(words).stdin(content).query(ctx)?;
+    let archive = Program::new(["rpm2cpio", package]);
+    let content = Program::new(["cpio", "-i", "--quiet", "--to-stdout", &member]).fed_by(archive);
+    let told = Program::new(words).fed_by(content).query(ctx)?;
     match told.retcode {
         0 | 1 if told.stdout.starts_with("Binary file") => {
             Ok(format!("File '{path}' is binary and its content has been modified."))
         }
         0 | 1 => Ok(told.stdout),
         _ => Err(Fault::execution(format!("{path} cannot be compared with {package}: {}", told.complaint()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::World;
+    use halite_core::NoMaster;
+    use halite_core::host::fake::Fake;
+
+    #[test]
+    fn a_package_was_held_whole_on_its_way_from_program_to_program() {
+        let cpio = ["cpio", "-i", "--quiet", "--to-stdout", "./etc/x"];
+        let diff = ["diff", "-u", "--label", "A /etc/x", "--from-file=-", "--label", "B /etc/x", "/etc/x"];
+        let programs = ["rpm2cpio", "cpio", "diff"];
+        let host = programs.iter().fold(Fake::new(), |host, name| host.program(&format!("/usr/bin/{name}")));
+        let host = host.answers(["rpm2cpio", "/p.rpm"], "archive").answers(cpio, "old").answers(diff, "+new");
+        let world = World::on(host);
+        assert_eq!(difference(&world.ctx(&NoMaster), "/p.rpm", "/etc/x").unwrap(), "+new");
+        let ran = world.host.ran();
+        let last = ran.last().unwrap();
+        let feeding = last.fed_by.as_ref().unwrap();
+        assert_eq!((last.argv[0].as_str(), feeding.argv[0].as_str()), ("diff", "cpio"));
+        assert_eq!(feeding.fed_by.as_ref().unwrap().argv, ["rpm2cpio", "/p.rpm"]);
+        assert!(ran.iter().all(|command| command.stdin.is_none()));
     }
 }

@@ -1,8 +1,8 @@
 //! `recurse`: owner and mode of what is in a folder.
 
-use super::super::owner::Owner;
 use halite_core::host::FileKind;
 use halite_core::{Ctx, paths};
+use halite_file::owner::Owner;
 use halite_value::{Map, Value};
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Content that stands in the SLS, in the pillar or in the grains.
 
-use super::super::source::Complaint;
 use super::Managed;
 use halite_core::state::Look;
+use halite_file::Complaint;
 use halite_node::outputters::lines;
 use halite_value::{Map, Value};
 
