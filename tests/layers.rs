@@ -17,7 +17,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("node", "src/exec/node", &["core", "lang", "value"]),
     ("file", "src/exec/file", &["core", "lang", "node", "value"]),
     ("modules", "src/exec/modules", &["core", "file", "lang", "node", "value"]),
-    ("states", "src/exec/states", &["core", "file", "lang", "modules", "node", "value"]),
+    ("states", "src/exec/states", &["core", "file", "lang", "node", "value"]),
     ("run", "src/exec/run", &["core", "file", "lang", "modules", "node", "states", "value"]),
     ("roles", "src/roles", &["core", "keys", "lang", "node", "run", "value", "wire"]),
 ];

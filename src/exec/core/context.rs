@@ -33,6 +33,10 @@ pub struct Ctx<'a> {
     pub audience: Cell<Audience>,
 }
 
+/// Why `update_minion` is refused.
+pub const NO_DAEMON_ENVIRONMENT: &str = "update_minion: the environment of the minion's daemon cannot be changed by \
+     this version; set it where the service is started";
+
 /// Who gets an answer: values of the pillar are hidden from people unless they ask for them, never from functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Audience {

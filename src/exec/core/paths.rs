@@ -24,6 +24,20 @@ pub fn make_folders(host: &dyn Host, folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes a folder with all that is in it; links are removed and not followed.
+pub fn remove_all(host: &dyn Host, path: &Path) -> io::Result<()> {
+    if host.stat(path)?.kind == FileKind::Folder {
+        for name in host.list(path)? {
+            remove_all(host, &path.join(name))?;
+        }
+    }
+    match host.remove(path) {
+        // A folder that stands only in the names of what was in it is gone with that.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 /// `~` and `~name` at the beginning are the home of a user; a user that is not known is left as it stands.
 pub fn expand_user(host: &dyn Host, path: &str) -> String {
     let Some(rest) = path.strip_prefix('~') else { return path.to_owned() };

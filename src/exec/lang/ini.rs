@@ -139,6 +139,11 @@ impl Form<'_> {
     }
 }
 
+/// Comments with their signs, each on a line of its own.
+pub fn comment_lines(comments: &[String]) -> String {
+    comments.iter().map(|comment| format!("# {}\n", comment.trim_start_matches('#').trim_start())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

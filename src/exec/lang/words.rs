@@ -1,5 +1,7 @@
 //! Splitting a command line into words as a POSIX shell (and Python's `shlex.split`) does.
 
+use halite_value::Value;
+
 /// The words of a line: blanks separate, quotes hold together, a backslash takes the next character as it is. Comments
 /// and variables mean nothing. The error says which quote is never closed.
 pub fn split(line: &str) -> Result<Vec<String>, String> {
@@ -35,6 +37,18 @@ fn quoted(quote: char, chars: &mut std::str::Chars, word: &mut String) -> Result
         }
     }
     Err(format!("the quote {quote} is never closed"))
+}
+
+/// The names in a value: a list, or a text with blanks, commas or semicolons between them.
+pub fn named(value: &Value) -> Vec<String> {
+    match value {
+        Value::List(items) => items.iter().map(Value::to_text).collect(),
+        text => {
+            let text = text.to_text();
+            let words = text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | ';'));
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        }
+    }
 }
 
 #[cfg(test)]

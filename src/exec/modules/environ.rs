@@ -1,5 +1,6 @@
 //! `environ.*`: the environment of the process that runs the job.
 
+use halite_core::context::NO_DAEMON_ENVIRONMENT;
 use halite_core::module::{Module, Run, function};
 use halite_core::{Ctx, Fault, Reply};
 use halite_value::record;
@@ -143,14 +144,10 @@ record! {
     }
 }
 
-/// Why `update_minion` is refused.
-pub const NO_DAEMON: &str = "update_minion: the environment of the minion's daemon cannot be changed by \
-     this version; set it where the service is started";
-
 impl Run for Setenv {
     fn run(self, ctx: &Ctx) -> Reply {
         if self.update_minion {
-            return Err(Fault::execution(NO_DAEMON));
+            return Err(Fault::execution(NO_DAEMON_ENVIRONMENT));
         }
         let Value::Map(environ) = self.environ else { return Ok(false.into()) };
         let mut done = Map::new();

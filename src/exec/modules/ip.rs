@@ -19,10 +19,10 @@ use halite_core::host::Attributes;
 use halite_core::module::{Module, Run, function};
 use halite_core::program::Program;
 use halite_core::{Ctx, Fault, Reply, paths};
+use halite_node::network_owner::{is_netplan, is_network_manager};
 use halite_value::record;
 use halite_value::record::{ArgumentError, Arguments, Keywords, Record};
 use halite_value::{Map, Value};
-pub use network_manager::named;
 use std::path::Path;
 use std::time::Duration;
 
@@ -60,9 +60,9 @@ enum Family {
 impl Family {
     fn of(ctx: &Ctx) -> Result<Family, Fault> {
         match ctx.grains.str_at("os_family") {
-            Some("Debian") if netplan::is_active(ctx) => Ok(Family::Netplan),
+            Some("Debian") if is_netplan(ctx) => Ok(Family::Netplan),
             Some("Debian") => Ok(Family::Debian),
-            Some("RedHat") if network_manager::is_in_charge(ctx) => Ok(Family::NetworkManager),
+            Some("RedHat") if is_network_manager(ctx) => Ok(Family::NetworkManager),
             Some("RedHat") => Ok(Family::RedHat),
             other => Err(Fault::execution(format!(
                 "interfaces can be configured in the families Debian and RedHat, this host is of {}",
@@ -80,11 +80,6 @@ impl Family {
             }
         }
     }
-}
-
-/// Whether the options of a bond stand in a file of their own.
-pub fn is_bond_apart(ctx: &Ctx) -> bool {
-    matches!(Family::of(ctx), Ok(Family::Debian))
 }
 
 /// The keyword arguments of a call.
@@ -430,7 +425,7 @@ record! {
 
 impl Run for NetplanActive {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok(netplan::is_active(ctx).into())
+        Ok(is_netplan(ctx).into())
     }
 }
 

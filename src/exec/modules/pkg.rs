@@ -16,9 +16,6 @@ mod show;
 mod suse;
 mod zypper;
 
-pub use debian::described as described_source;
-pub use repo_file::comment_lines;
-
 use halite_core::module::{Module, function};
 use halite_core::{Ctx, Fault};
 use halite_value::{Map, Value};
@@ -89,11 +86,6 @@ pub const MODULE: Module = Module {
         function::<debian::Which>("which"),
     ],
 };
-
-/// The host's tool for packages: `apt`, `dnf`, `zypper` or `apk`; nothing where it has none.
-pub fn tool(ctx: &Ctx) -> Option<&'static str> {
-    manager::Manager::of(ctx).ok().map(manager::Manager::name)
-}
 
 /// The versions of a package that are installed, several where the distribution allows that.
 type Versions = Vec<String>;

@@ -1,6 +1,5 @@
 //! `virtualenv.*`: environments of Python.
 
-use crate::file::remove;
 use halite_core::module::{Module, Run, function};
 use halite_core::program::Program;
 use halite_core::{Ctx, Fault, Reply, paths};
@@ -160,7 +159,7 @@ impl Run for Create {
         let answer = Program::new(argv).runas_name(ctx, self.user.as_deref())?.run(ctx)?;
         if !answer.is_success() && !was_there && paths::is_folder(ctx.host, &self.path) {
             // What is half made must not look like an environment.
-            if let Err(error) = remove::all(ctx.host, self.path.as_ref()) {
+            if let Err(error) = halite_core::paths::remove_all(ctx.host, self.path.as_ref()) {
                 log::warn!("{}: cannot be removed: {error}", self.path);
             }
         }

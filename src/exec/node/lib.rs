@@ -1,9 +1,12 @@
 //! What a node has: grains, pillar, files, templates, and how it shows its answers.
 
+pub mod apt_sources;
 pub mod fileserver;
 pub mod grains;
 pub mod keyring;
+pub mod network_owner;
 pub mod outputters;
+pub mod package_tool;
 pub mod pillar;
 pub mod signature;
 pub mod sls;

@@ -1,8 +1,8 @@
 //! `environ.*`: environment variables of what this minion runs.
 
 use halite_core::Fault;
+use halite_core::context::NO_DAEMON_ENVIRONMENT;
 use halite_core::state::{Function, Look, Module, Outcome, Plan, State, ask, change, failed, stands, state};
-use halite_modules::environ::NO_DAEMON;
 use halite_value::record;
 use halite_value::{Map, Value};
 
@@ -41,7 +41,7 @@ impl State for Setenv {
             _ => return Ok(failed("Environ value must be string, dict or False")),
         };
         if self.update_minion {
-            return Ok(failed(NO_DAEMON));
+            return Ok(failed(NO_DAEMON_ENVIRONMENT));
         }
         let current = look.ctx.host.environment();
         let nothing = if self.false_unsets { Value::Null } else { "".into() };

@@ -4,7 +4,8 @@ mod named;
 
 use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, failed, from_to, single, state};
 use halite_core::{Ctx, Fault, paths};
-use halite_modules::pkg::{described_source, tool};
+use halite_node::apt_sources::described;
+use halite_node::package_tool::package_tool;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};
@@ -61,7 +62,7 @@ impl State for Managed {
         };
         more.insert("disabled", is_disabled);
         let repo = self.ppa.as_ref().map_or_else(|| name.clone(), |ppa| format!("ppa:{ppa}"));
-        let found = found(ctx, &repo).and_then(|before| Ok((before, described_source(ctx, &repo, &self.kwargs.0)?)));
+        let found = found(ctx, &repo).and_then(|before| Ok((before, described(ctx, &repo, &self.kwargs.0)?)));
         let (before, wanted) = match found {
             Ok(found) => found,
             Err(fault) => return Ok(failed(format!("Failed to examine repo '{name}': {fault}"))),
@@ -150,8 +151,8 @@ impl Managed {
     fn wrong(&self, ctx: &Ctx) -> Option<String> {
         let has = |name: &str| self.kwargs.0.contains(name);
         let by_id = has("keyid") || has("keyserver");
-        let is_copr = self.copr.is_some() && tool(ctx) != Some("dnf");
-        if is_copr || tool(ctx) == Some("apk") || tool(ctx).is_none() {
+        let is_copr = self.copr.is_some() && package_tool(ctx).ok() != Some("dnf");
+        if is_copr || package_tool(ctx).ok() == Some("apk") || package_tool(ctx).ok().is_none() {
             return Some("Repo management not implemented on this platform".to_owned());
         }
         let both = |one: &str, other: &str| Some(format!("You may not use both {one} and \"{other}\" argument."));
@@ -237,7 +238,7 @@ impl State for Absent {
             Ok(before) => before,
             Err(fault) => return Ok(failed(format!("Failed to configure repo '{name}': {fault}"))),
         };
-        let wanted = described_source(ctx, &name, &Map::new());
+        let wanted = described(ctx, &name, &Map::new());
         let is_other = wanted.is_ok_and(|wanted| {
             let of = |map: &Map| map.at("architectures").cloned().unwrap_or_default();
             of(&wanted) != of(&before)

@@ -240,7 +240,7 @@ impl<'c> Finder<'c> {
             Action::Delete(kinds) if !kinds.contains(&stat.kind) => Ok(None),
             Action::Delete(_) if self.dry => Ok(Some(path.into())),
             Action::Delete(_) => {
-                let removed = super::remove::all(self.ctx.host, Path::new(path));
+                let removed = halite_core::paths::remove_all(self.ctx.host, Path::new(path));
                 Ok(removed.is_ok().then(|| path.into()))
             }
             Action::Exec(command) => {

@@ -69,7 +69,8 @@ impl Run for Move {
         match ctx.host.rename(Path::new(&src), Path::new(&target)) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 copy_tree(ctx, &src, &target)?;
-                super::remove::all(ctx.host, Path::new(&src)).map_err(|error| cannot(failure(&src, &error)))?;
+                halite_core::paths::remove_all(ctx.host, Path::new(&src))
+                    .map_err(|error| cannot(failure(&src, &error)))?;
             }
             Err(error) => return Err(cannot(failure(&src, &error))),
             Ok(()) => {}
@@ -112,7 +113,7 @@ impl Run for Copy {
             return Err(cannot());
         }
         if self.remove_existing && to_folder {
-            super::remove::all(ctx.host, Path::new(&dst)).map_err(|_| cannot())?;
+            halite_core::paths::remove_all(ctx.host, Path::new(&dst)).map_err(|_| cannot())?;
         }
         copy_tree(ctx, &src, &dst).map_err(|_| cannot())?;
         Ok(true.into())

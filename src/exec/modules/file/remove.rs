@@ -9,7 +9,6 @@ use halite_core::{Ctx, Fault, Reply, paths};
 use halite_value::record;
 use halite_value::record::Keywords;
 use halite_value::{Map, Value};
-use std::io;
 use std::path::Path;
 
 record! {
@@ -33,26 +32,12 @@ impl Run for Remove {
             return Err(Fault::execution(format!("Could not remove '{path}': it is the root of the file system")));
         }
         let removed = match ctx.host.stat(Path::new(&path)) {
-            Ok(stat) if stat.kind == FileKind::Folder => all(ctx.host, Path::new(&path)),
+            Ok(stat) if stat.kind == FileKind::Folder => paths::remove_all(ctx.host, Path::new(&path)),
             Ok(_) => ctx.host.remove(Path::new(&path)),
             Err(_) => return Ok(false.into()),
         };
         removed.map_err(|error| Fault::execution(format!("Could not remove '{path}': {}", failure(&path, &error))))?;
         Ok(true.into())
-    }
-}
-
-/// Removes a folder with all that is in it; links are removed and not followed.
-pub fn all(host: &dyn Host, path: &Path) -> io::Result<()> {
-    if host.stat(path)?.kind == FileKind::Folder {
-        for name in host.list(path)? {
-            all(host, &path.join(name))?;
-        }
-    }
-    match host.remove(path) {
-        // A folder that stands only in the names of what was in it is gone with that.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Work trees besides the first.
 
 use super::{Changes, Git, Looks, command};
-use crate::file::remove;
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply, paths, text_file};
 use halite_value::record;
@@ -190,7 +189,7 @@ impl Run for WorktreeRm {
         if !is_worktree(&git, &cwd) {
             return Err(Fault::execution(format!("{cwd} is not a git worktree")));
         }
-        remove::all(ctx.host, cwd.as_ref())
+        halite_core::paths::remove_all(ctx.host, cwd.as_ref())
             .map_err(|error| Fault::execution(format!("Unable to remove {cwd}: {error}")))?;
         Ok(true.into())
     }

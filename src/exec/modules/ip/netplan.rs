@@ -9,15 +9,10 @@ mod tests;
 use halite_core::program::Program;
 use halite_core::{Ctx, Fault, Reply, paths, text_file};
 use halite_lang::yaml;
+use halite_node::network_owner::NETPLAN;
 use halite_value::{Map, Value};
 
-const FOLDER: &str = "/etc/netplan";
 const ETHERNETS: &str = "ethernets";
-
-/// Whether netplan has this host's network.
-pub fn is_active(ctx: &Ctx) -> bool {
-    ctx.host.which("netplan").is_some() && paths::is_folder(ctx.host, FOLDER)
-}
 
 /// Has the files put in force. They are checked first: what is wrong with them shows before the network is touched.
 pub fn apply(ctx: &Ctx) -> Result<bool, Fault> {
@@ -40,7 +35,7 @@ struct Declared(Vec<Map>);
 impl Declared {
     /// Files that netplan cannot read either say nothing.
     fn read(ctx: &Ctx) -> Declared {
-        let files = ["yaml", "yml"].map(|end| paths::glob(ctx.host, &format!("{FOLDER}/*.{end}")));
+        let files = ["yaml", "yml"].map(|end| paths::glob(ctx.host, &format!("{NETPLAN}/*.{end}")));
         let mut files = files.concat();
         files.sort();
         Declared(files.iter().filter_map(|path| network(ctx, path).ok().flatten()).collect())

@@ -11,14 +11,9 @@ mod tests;
 
 use super::Settings;
 use halite_core::program::Program;
-use halite_core::{Ctx, Fault, paths};
+use halite_core::{Ctx, Fault};
+use halite_lang::words::named;
 use halite_value::Value;
-
-/// Whether NetworkManager runs, and the programs of network-scripts are not there.
-pub fn is_in_charge(ctx: &Ctx) -> bool {
-    let has = |program: &str| ctx.host.which(program).is_some();
-    has("nmcli") && paths::is_folder(ctx.host, "/run/NetworkManager") && !has("ifup") && !has("ifdown")
-}
 
 /// What is configured of the network as a whole: nothing, for each keyfile stands for itself. What is asked for is told.
 pub fn build_settings(settings: &Settings) -> Vec<String> {
@@ -60,18 +55,6 @@ fn nmcli(ctx: &Ctx) -> Result<Program, Fault> {
     match ctx.host.which("nmcli") {
         Some(program) => Ok(Program::new([program.to_string_lossy().into_owned(), "connection".to_owned()])),
         None => Err(Fault::execution("nmcli command not found")),
-    }
-}
-
-/// The names in a value: a list, or a text with blanks, commas or semicolons between them.
-pub fn named(value: &Value) -> Vec<String> {
-    match value {
-        Value::List(items) => items.iter().map(Value::to_text).collect(),
-        text => {
-            let text = text.to_text();
-            let words = text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | ';'));
-            words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
-        }
     }
 }
 

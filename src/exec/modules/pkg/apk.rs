@@ -1,10 +1,10 @@
 //! apk of Alpine.
 
 use super::manager::{Done, How};
-use super::show::is_true;
 use super::{Packages, Targets, check_names};
 use halite_core::program::{Answer, Program};
 use halite_core::{Ctx, Fault, Reply};
+use halite_node::apt_sources::is_true;
 use halite_value::{Map, Value};
 use std::cmp::Ordering;
 

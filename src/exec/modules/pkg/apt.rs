@@ -1,14 +1,12 @@
 //! apt and dpkg.
 
-mod sources;
-
 use super::manager::{Done, How};
 use super::{Packages, Targets, check_names};
 use halite_core::program::{Answer, Program};
 use halite_core::{Ctx, Fault};
 use halite_lang::regex::Regex;
+pub(super) use halite_node::apt_sources::{Keep, Source, Sources};
 use halite_value::{Map, Value};
-pub(super) use sources::{Keep, Source, Sources};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,12 +1,12 @@
 //! Installing, upgrading, removing and holding packages.
 
 use super::manager::{Done, How, Manager};
-use super::show::is_true;
 use super::{Packages, Targets, apt, pairs};
 use halite_core::host::Host;
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply};
 use halite_lang::target::fnmatch::fnmatch;
+use halite_node::apt_sources::is_true;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};

@@ -6,13 +6,13 @@ use super::apt::{self, Keep, Source, Sources};
 use super::dnf::{self, repos::Where};
 use super::keys::AddRepoKey;
 use super::manager::Manager;
-use super::show::is_true;
 use super::zypper;
 use halite_core::host::Host;
 use halite_core::module::Run;
 use halite_core::program::Program;
 use halite_core::{Ctx, Fault, Reply, paths};
 use halite_lang::yaml;
+use halite_node::apt_sources::{asked, is_true, listed, wanted};
 use halite_node::fileserver::client::FileClient;
 use halite_value::record;
 use halite_value::record::Keywords;
@@ -261,62 +261,6 @@ impl Run for ListRepos {
 
 /// Tools that are told where packages come from.
 const WITH_REPOS: [Manager; 3] = [Manager::Apt, Manager::Dnf, Manager::Zypper];
-
-/// A source as a caller writes it, `ppa:` resolved on Ubuntu.
-fn wanted(ctx: &Ctx, repo: &str) -> Result<Source, Fault> {
-    let is_ubuntu = ctx.grains.str_at("os").is_some_and(|os| ["Ubuntu", "Mint", "neon"].contains(&os));
-    let line = match repo.strip_prefix("ppa:") {
-        Some(ppa) if is_ubuntu => {
-            let (owner, name) = ppa.split_once('/').unwrap_or((ppa, "ppa"));
-            let codename = ctx.grains.str_at("oscodename").unwrap_or_default();
-            format!("deb http://ppa.launchpad.net/{owner}/{name}/ubuntu {codename} main")
-        }
-        Some(_) => return Err(Fault::execution(format!("cannot parse \"ppa:\" style repo definitions: {repo}"))),
-        None => repo.to_owned(),
-    };
-    Source::parse(&line).ok_or_else(|| {
-        Fault::invocation(format!(
-            "Name {repo} is not valid. This must be the complete repo entry as seen in the sources file"
-        ))
-    })
-}
-
-/// A source with the further settings that functions take.
-fn asked(ctx: &Ctx, repo: &str, more: &Map) -> Result<Source, Fault> {
-    let mut source = wanted(ctx, repo)?;
-    if let Some(comps) = listed(more, "comps") {
-        source.comps = comps;
-    }
-    if let Some(architectures) = listed(more, "architectures") {
-        source.architectures = architectures;
-    }
-    match (more.at("disabled"), more.at("enabled")) {
-        (Some(disabled), _) => source.disabled = is_true(disabled),
-        (None, Some(enabled)) => source.disabled = !is_true(enabled),
-        (None, None) => {}
-    }
-    if more.at("trusted").is_some_and(is_true) {
-        source.trusted = Some(true);
-    }
-    source.raw.clear();
-    Ok(source)
-}
-
-/// What `pkg.get_repo` shows of a source once `pkg.mod_repo` has made it so.
-pub fn described(ctx: &Ctx, repo: &str, more: &Map) -> Result<Map, Fault> {
-    let source = asked(ctx, repo, more)?;
-    let first = |items: &[String]| items.first().cloned().unwrap_or_default();
-    Ok(source.shown(&first(&source.types), &first(&source.uris), &first(&source.suites)))
-}
-
-/// A list, or a text with commas.
-fn listed(more: &Map, name: &str) -> Option<Vec<String>> {
-    let value = more.at(name).filter(|value| !value.is_null())?;
-    Some(match value {
-        Value::List(items) => items.iter().map(Value::to_text).collect(),
-        text => text.to_text().split(',').map(|part| part.trim().to_owned()).collect(),
-    })
-}
 
 /// The entry of `pkg.list_repos` that a source means; nothing where there is none.
 fn shown(sources: &Sources, wanted: &Source) -> Map {

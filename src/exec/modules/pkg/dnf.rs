@@ -10,10 +10,10 @@ pub use install::install;
 use super::check_names;
 use super::manager::{Done, How};
 use super::rpm::{self, compare, installed};
-use super::show::is_true;
 use halite_core::program::{Answer, Program};
 use halite_core::{Ctx, Fault};
 use halite_lang::target::fnmatch::fnmatch;
+use halite_node::apt_sources::is_true;
 use halite_value::{Map, Value};
 use std::cmp::Ordering;
 

@@ -2,6 +2,7 @@
 
 use super::{Packages, Targets, apk, apt, dnf, rpm, zypper};
 use halite_core::{Ctx, Fault};
+use halite_node::package_tool::package_tool;
 use halite_value::{Map, Value};
 use std::cmp::Ordering;
 
@@ -46,18 +47,12 @@ pub(super) struct Done {
 
 impl Manager {
     pub fn of(ctx: &Ctx) -> Result<Manager, Fault> {
-        let has = |program: &str| ctx.host.which(program).is_some();
-        match ctx.grains.str_at("os_family") {
-            Some("Debian") => Ok(Manager::Apt),
-            Some("RedHat") => Ok(Manager::Dnf),
-            Some("Suse") => Ok(Manager::Zypper),
-            Some("Alpine") => Ok(Manager::Apk),
-            _ if has("apt-get") => Ok(Manager::Apt),
-            _ if has("dnf") || has("yum") => Ok(Manager::Dnf),
-            _ if has("zypper") => Ok(Manager::Zypper),
-            _ if has("apk") => Ok(Manager::Apk),
-            _ => Err(Fault::execution("pkg: this host has none of apt-get, dnf, yum, zypper and apk")),
-        }
+        Ok(match package_tool(ctx)? {
+            "apt" => Manager::Apt,
+            "dnf" => Manager::Dnf,
+            "zypper" => Manager::Zypper,
+            _ => Manager::Apk,
+        })
     }
 
     /// The name of the tool.

@@ -3,6 +3,7 @@
 
 use halite_core::host::Host;
 use halite_core::{Ctx, Fault, text_file};
+use halite_lang::ini::comment_lines;
 use halite_lang::ini::{Bare, Form, Header, Indented, Piece, header_line, lines, setting_lines};
 use halite_value::{Map, Value};
 use std::path::Path;
@@ -123,11 +124,6 @@ impl Repo {
         }
         shown
     }
-}
-
-/// Comments with their signs, each on a line of its own.
-pub fn comment_lines(comments: &[String]) -> String {
-    comments.iter().map(|comment| format!("# {}\n", comment.trim_start_matches('#').trim_start())).collect()
 }
 
 /// The paths of the files in a folder, in order; none where there is no folder.

@@ -5,6 +5,7 @@ use super::{Packages, apk, apt, debian, dnf, rpm, zypper};
 use halite_core::module::Run;
 use halite_core::{Ctx, Fault, Reply};
 use halite_lang::target::fnmatch::fnmatch;
+use halite_node::apt_sources::is_true;
 use halite_value::record;
 use halite_value::record::{Keywords, Rest};
 use halite_value::{Map, Value};
@@ -16,14 +17,6 @@ fn names(rest: &Rest) -> Vec<String> {
 
 fn is_on(keywords: &Keywords, name: &str, default: bool) -> bool {
     keywords.0.at(name).map_or(default, is_true)
-}
-
-/// As Salt reads a yes: `false`, `no` and the like as text are none.
-pub(super) fn is_true(value: &Value) -> bool {
-    match value {
-        Value::Str(text) => ["true", "yes", "on", "1"].contains(&text.to_lowercase().as_str()),
-        other => other.truthy(),
-    }
 }
 
 /// One answer alone, several by name.

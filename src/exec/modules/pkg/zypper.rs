@@ -7,11 +7,11 @@ pub mod search;
 
 use super::manager::{Done, How};
 use super::rpm::{self, compare};
-use super::show::is_true;
 use super::{Packages, Targets, check_names, fetched};
 use call::Zypper;
 use halite_core::{Ctx, Fault};
 use halite_lang::target::fnmatch::fnmatch;
+use halite_node::apt_sources::is_true;
 use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 

@@ -65,7 +65,7 @@ impl Run for ClearJobCache {
         for name in ctx.host.list(&folder).unwrap_or_default() {
             let path = folder.join(&name);
             if ctx.host.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Folder && stat.modified < since) {
-                let removed = super::super::file::remove::all(ctx.host, &path);
+                let removed = halite_core::paths::remove_all(ctx.host, &path);
                 removed.map_err(|error| Fault::execution(format!("{}: {error}", path.display())))?;
             }
         }

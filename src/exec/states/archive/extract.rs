@@ -4,12 +4,12 @@ use super::super::file::directory::Directory;
 use super::contents::Contents;
 use super::{Extracted, Format};
 use halite_core::host::ReadOnly;
+use halite_core::paths::remove_all;
 use halite_core::program::Program;
 use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, given};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_lang::words;
-use halite_modules::file::remove::all;
 use halite_node::fileserver::address::redacted;
 use halite_value::record::{Arguments, Record};
 use halite_value::{Map, Value};
@@ -434,7 +434,7 @@ fn differs(ctx: &Ctx, path: &str, owner: &Owner) -> bool {
 fn remove(ctx: &Ctx, path: &str) -> Result<(), Fault> {
     let path = path.trim_end_matches('/');
     match ctx.host.stat(Path::new(path)) {
-        Ok(_) => all(ctx.host, Path::new(path)).map_err(|error| Fault::execution(format!("{path}: {error}"))),
+        Ok(_) => remove_all(ctx.host, Path::new(path)).map_err(|error| Fault::execution(format!("{path}: {error}"))),
         Err(_) => Ok(()),
     }
 }

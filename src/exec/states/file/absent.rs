@@ -2,9 +2,9 @@
 
 use super::{absolute, own_name, refused, single};
 use halite_core::host::FileKind;
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
 use halite_core::{Ctx, Fault};
-use halite_modules::file::remove::all;
 use halite_value::record;
 use halite_value::record::Keywords;
 use std::path::Path;
@@ -40,7 +40,7 @@ impl State for Absent {
         let kind = if stat.kind == FileKind::Folder { "Directory" } else { "File" };
         let would = format!("{kind} {name} is set for removal");
         Ok(change(single("removed", name.as_str()), would, move |ctx: &Ctx| {
-            Ok(match all(ctx.host, &path) {
+            Ok(match remove_all(ctx.host, &path) {
                 Ok(()) => {
                     let comment = format!("Removed {} {name}", kind.to_lowercase());
                     Outcome::done(comment).with_changes(single("removed", name.as_str()))

@@ -2,10 +2,10 @@
 
 use super::own_name;
 use halite_core::host::FileKind;
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, REQUIRED};
 use halite_core::{Ctx, Fault, paths};
 use halite_lang::patterns::passes;
-use halite_modules::file::remove::all;
 use halite_value::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -98,7 +98,7 @@ pub fn remove(ctx: &Ctx, found: &[String]) -> Result<Vec<String>, Fault> {
     let mut removed = Vec::new();
     for path in found {
         if ctx.host.stat(Path::new(path)).is_ok() {
-            all(ctx.host, Path::new(path)).map_err(|error| super::fault(path, &error))?;
+            remove_all(ctx.host, Path::new(path)).map_err(|error| super::fault(path, &error))?;
             removed.push(path.clone());
         }
     }

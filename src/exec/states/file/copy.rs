@@ -2,11 +2,11 @@
 
 use super::{absolute, group_of, is_folder, made_above, mode, own_name, single, user_or_own};
 use halite_core::host::Host;
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::content::Part;
 use halite_file::owner::Owner;
-use halite_modules::file::remove::all;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};
@@ -107,7 +107,7 @@ impl Work {
             if paths::is_file(ctx.host, &name) && is_same() {
                 comment.push_str(" - files are identical but force flag is set");
             }
-            if all(ctx.host, path).is_err() {
+            if remove_all(ctx.host, path).is_err() {
                 return Ok(Outcome::failed(format!("Failed to delete \"{name}\" in preparation for forced move")));
             }
         }

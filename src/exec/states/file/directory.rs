@@ -6,10 +6,10 @@ use super::clean::{Kept, removals, remove};
 use super::{absolute, is_folder, made_above, mode, own_name, refused, single};
 use below::{Below, Recursion};
 use halite_core::host::FileKind;
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
-use halite_modules::file::remove::all;
 use halite_value::record;
 use halite_value::record::Keywords;
 use halite_value::{Map, Value};
@@ -244,12 +244,12 @@ impl Work {
         let cleared = match &way {
             Way::Free => Ok(()),
             Way::Backup { backup, replaces } => {
-                let gone = if *replaces { all(ctx.host, Path::new(backup)) } else { Ok(()) };
+                let gone = if *replaces { remove_all(ctx.host, Path::new(backup)) } else { Ok(()) };
                 gone.and_then(|()| ctx.host.rename(&self.path, Path::new(backup)))
             }
             Way::Remove(kind) => {
                 changes.insert("forced", format!("{kind} was forcibly replaced"));
-                all(ctx.host, &self.path)
+                remove_all(ctx.host, &self.path)
             }
         };
         if let Err(error) = cleared {

@@ -7,11 +7,11 @@ use super::directory::Directory;
 use super::managed::Managed;
 use super::symlink::Symlink;
 use super::{absolute, mode, own_name, single};
+use halite_core::paths::remove_all;
 use halite_core::state::given;
 use halite_core::state::{Apply, Look, Outcome, Plan, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
-use halite_modules::file::remove::all;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords, Record};
 use halite_value::{Map, Value};
@@ -245,7 +245,7 @@ impl Recurse {
             (path.to_owned(), Owner::new(look.ctx, &self.user, &self.group, mode(&self.dir_mode).ok().flatten()));
         let would = Outcome::new(None, format!("Replacing {path} with a directory"));
         let apply = move |ctx: &Ctx| {
-            all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
+            remove_all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
             ctx.run("file.mkdir", Arguments::keywords(Map::from_iter(owner.values())).with("dir_path", path.as_str()))?;
             let mut changes = single("diff", "Replaced file with a directory");
             changes.insert(path.as_str(), single("directory", "new"));
@@ -260,7 +260,7 @@ fn replaced_folder(path: &str, arguments: Map, saltenv: &str) -> Plan {
     let would = Outcome::new(None, format!("Replacing directory {path} with a file"));
     let (path, saltenv) = (path.to_owned(), saltenv.to_owned());
     let apply = move |ctx: &Ctx| {
-        all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
+        remove_all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
         let look = Look { ctx, low: &Map::new(), saltenv: &saltenv, changed: &[], rehearsal: None };
         let outcome = match planned::<Managed>(&look, "managed", arguments)? {
             Plan::Stands(outcome) => outcome,

@@ -1,10 +1,10 @@
 //! `file.rename`.
 
 use super::{absolute, is_folder, made_above, own_name, single};
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, already, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
-use halite_modules::file::remove::all;
 use halite_value::Map;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -51,7 +51,7 @@ impl State for Rename {
 
 fn rename(ctx: &Ctx, source: &str, name: &str, makedirs: bool) -> Result<Outcome, Fault> {
     let path = Path::new(name);
-    if ctx.host.stat(path).is_ok() && all(ctx.host, path).is_err() {
+    if ctx.host.stat(path).is_ok() && remove_all(ctx.host, path).is_err() {
         return Ok(Outcome::failed(format!("Failed to delete \"{name}\" in preparation for forced move")));
     }
     if let Some(folder) = path.parent().filter(|folder| !is_folder(ctx, folder)) {

@@ -1,9 +1,9 @@
 //! `file.retention_schedule`.
 
 use super::own_name;
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
-use halite_modules::file::remove::all;
 use halite_value::record;
 use halite_value::{Map, Value};
 use jiff::civil::DateTime;
@@ -84,7 +84,7 @@ impl State for RetentionSchedule {
         let apply = move |ctx: &Ctx| {
             for file in &deleted {
                 let path = paths::join(&[name.clone(), file.clone()]);
-                all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
+                remove_all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
             }
             Ok(Outcome::done(done).with_changes(changes))
         };

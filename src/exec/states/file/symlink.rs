@@ -3,10 +3,10 @@
 use super::owner::owned;
 use super::{absolute, group_of, is_folder, made_above, mode, own_name, refused, single, user_or_own};
 use halite_core::host::{FileKind, Stat};
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
-use halite_modules::file::remove::all;
 use halite_value::Value;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -205,7 +205,7 @@ impl Symlink {
                 return Ok(Some(Outcome::failed(format!("{kind} exists where the symlink {name} should be"))));
             }
             let what = format!("Unable to create new symlink {name} -> {}", self.target);
-            return Ok(all(ctx.host, Path::new(name)).err().map(|error| refused(&what, &error)));
+            return Ok(remove_all(ctx.host, Path::new(name)).err().map(|error| refused(&what, &error)));
         };
         let backup = match backup {
             path if path.starts_with('/') => path.to_owned(),
@@ -222,7 +222,7 @@ impl Symlink {
                     self.target
                 ))));
             }
-            all(ctx.host, Path::new(&backup)).map_err(|error| super::fault(&backup, &error))?;
+            remove_all(ctx.host, Path::new(&backup)).map_err(|error| super::fault(&backup, &error))?;
         }
         let arguments = Arguments::positional([name.as_str(), &backup]);
         let arguments = arguments.with("disallow_copy_and_unlink", self.disallow_copy_and_unlink);

@@ -2,10 +2,10 @@
 
 use super::{absolute, is_folder, own_name, single};
 use halite_core::host::{FileKind, Stat};
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_lang::regex::Regex;
-use halite_modules::file::remove::all;
 use halite_value::Value;
 use halite_value::record;
 use halite_value::record::Keywords;
@@ -71,7 +71,7 @@ impl State for Tidied {
         let changes = single("removed", Value::list(found.iter().map(String::as_str)));
         Ok(change(changes.clone(), format!("{name} is set for tidy"), move |ctx| {
             for path in found.iter().filter(|path| ctx.host.stat(Path::new(path)).is_ok()) {
-                if let Err(error) = all(ctx.host, Path::new(path)) {
+                if let Err(error) = remove_all(ctx.host, Path::new(path)) {
                     return Ok(Outcome::failed(super::fault(path, &error).to_string()));
                 }
             }

@@ -1,9 +1,9 @@
 //! `git.detached`: a checkout of one commit, on no branch.
 
 use super::{Account, complaint, fail, joined};
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, already, failed, from_to, single};
 use halite_core::{Ctx, Fault, paths};
-use halite_modules::file::remove::all;
 use halite_node::fileserver::address::Url;
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -299,7 +299,8 @@ impl Wanted {
     fn clear(&self, ctx: &Ctx) -> Result<(), String> {
         for name in ctx.host.list(Path::new(&self.target)).unwrap_or_default() {
             let path = Path::new(&self.target).join(name);
-            all(ctx.host, &path).map_err(|error| format!("Unable to remove\n  {}\n    {error}", path.display()))?;
+            remove_all(ctx.host, &path)
+                .map_err(|error| format!("Unable to remove\n  {}\n    {error}", path.display()))?;
         }
         Ok(())
     }

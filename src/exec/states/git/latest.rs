@@ -3,9 +3,9 @@
 use super::remote::{Kind, Wanted};
 use super::update::{Checkout, Settings};
 use super::{Account, complaint, fail, joined};
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, failed, single};
 use halite_core::{Ctx, Fault, paths};
-use halite_modules::file::remove::all;
 use halite_node::fileserver::address::{Url, redacted};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -198,7 +198,7 @@ impl Latest {
             let mut comments = Vec::new();
             for entry in there {
                 let path = Path::new(&target).join(entry);
-                if let Err(error) = all(ctx.host, &path) {
+                if let Err(error) = remove_all(ctx.host, &path) {
                     return Ok(fail(format!("Unable to remove\n  {}\n    {error}", path.display()), &[], Map::new()));
                 }
             }

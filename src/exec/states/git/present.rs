@@ -1,9 +1,9 @@
 //! `git.present`.
 
 use super::{Account, fail, joined};
+use halite_core::paths::remove_all;
 use halite_core::state::{Look, Outcome, Plan, State, already, failed, single};
 use halite_core::{Ctx, Fault, paths};
-use halite_modules::file::remove::all;
 use halite_value::record;
 use halite_value::{Map, Value};
 use std::path::Path;
@@ -80,7 +80,7 @@ impl State for Present {
         let would = Outcome::new(None, comment).with_changes(changes.clone());
         let apply = move |ctx: &Ctx| {
             if changes.contains("forced init")
-                && let Err(error) = all(ctx.host, Path::new(&name))
+                && let Err(error) = remove_all(ctx.host, Path::new(&name))
             {
                 return Ok(fail(format!("Unable to remove {name}: {error}"), &[], Map::new()));
             }

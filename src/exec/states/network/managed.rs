@@ -5,7 +5,7 @@ use super::{Call, Difference, members};
 use halite_core::program::Program;
 use halite_core::state::{Look, Outcome, Plan, State, ask, failed, single};
 use halite_core::{Ctx, Fault};
-use halite_modules::ip::is_bond_apart;
+use halite_node::network_owner::is_bond_apart;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};

@@ -3,7 +3,7 @@
 
 use halite_core::state::ask;
 use halite_core::{Ctx, Fault};
-use halite_modules::ip::named;
+use halite_lang::words::named;
 use halite_value::{Map, Value};
 
 /// The members whose keyfiles are not as they would be written.

@@ -3,7 +3,7 @@
 use super::{installed_versions, troubled};
 use halite_core::state::{Look, Outcome, Plan, State, already, failed};
 use halite_core::{Ctx, Fault};
-use halite_modules::pkg::tool;
+use halite_node::package_tool::package_tool;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};
@@ -33,7 +33,7 @@ impl State for GroupInstalled {
     fn plan(self, look: &Look) -> Result<Plan, Fault> {
         let ctx = look.ctx;
         let name = &self.name;
-        if tool(ctx) != Some("dnf") {
+        if package_tool(ctx).ok() != Some("dnf") {
             return Ok(failed("pkg.group_install not available for this platform"));
         }
         let Some(skip) = list(&self.skip) else { return Ok(failed("skip must be formatted as a list")) };

@@ -3,7 +3,7 @@
 use super::wanted::{Pairs, pairs};
 use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed};
 use halite_core::{Ctx, Fault};
-use halite_modules::pkg::tool;
+use halite_node::package_tool::package_tool;
 use halite_value::record;
 use halite_value::record::Keywords;
 use halite_value::{Map, Value};
@@ -154,7 +154,7 @@ struct Lock {
 /// What is held; nothing: the host's tool holds no packages.
 fn locks(ctx: &Ctx) -> Result<Option<Vec<Lock>>, Fault> {
     let plain = |name: String| Lock { name, version: None, has_versions: false, is_package: true };
-    Ok(match tool(ctx) {
+    Ok(match package_tool(ctx).ok() {
         Some("zypper") => {
             let answer = ask(ctx, "pkg.list_locks", [])?;
             let lock = |(name, lock): (&Value, &Value)| Lock {

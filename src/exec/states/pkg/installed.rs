@@ -6,7 +6,7 @@ use super::wanted::{Found, Pairs, Request, newest, shown};
 use super::{installed_versions, normal, note_refreshed, refreshes, troubled, versions_of};
 use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to, given};
 use halite_core::{Ctx, Fault};
-use halite_modules::pkg::tool;
+use halite_node::package_tool::package_tool;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};
@@ -67,7 +67,7 @@ impl State for Installed {
             Ok(verify) => verify,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        if verify.is_some() && !matches!(tool(ctx), Some("dnf" | "zypper")) {
+        if verify.is_some() && !matches!(package_tool(ctx).ok(), Some("dnf" | "zypper")) {
             return Ok(failed("pkg.verify not implemented"));
         }
         let version = (!self.version.is_null()).then(|| self.version.to_text());

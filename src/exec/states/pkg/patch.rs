@@ -3,7 +3,7 @@
 use super::troubled;
 use halite_core::state::{Look, Outcome, Plan, State, already, failed, given};
 use halite_core::{Ctx, Fault};
-use halite_modules::pkg::tool;
+use halite_node::package_tool::package_tool;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
 use halite_value::{Map, Value};
@@ -59,7 +59,7 @@ impl State for PatchDownloaded {
 
 fn plan(look: &Look, state: &str, wanted: PatchInstalled) -> Result<Plan, Fault> {
     let ctx = look.ctx;
-    if !matches!(tool(ctx), Some("dnf" | "zypper")) {
+    if !matches!(package_tool(ctx).ok(), Some("dnf" | "zypper")) {
         return Ok(failed(format!("The pkg.{state} state is not available on this platform")));
     }
     let ids: Vec<String> = match &wanted.advisory_ids {

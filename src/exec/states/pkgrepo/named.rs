@@ -3,17 +3,18 @@
 use super::{Absent, CAUTION, Managed, disabled, is_on};
 use halite_core::state::{Outcome, Plan, already, failed, from_to, single};
 use halite_core::{Ctx, Fault};
-use halite_modules::pkg::{comment_lines, tool};
+use halite_lang::ini::comment_lines;
+use halite_node::package_tool::package_tool;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
 
 /// Whether the host's packages come from such sources.
 pub fn has_names(ctx: &Ctx) -> bool {
-    is_redhat(ctx) || tool(ctx) == Some("zypper")
+    is_redhat(ctx) || package_tool(ctx).ok() == Some("zypper")
 }
 
 fn is_redhat(ctx: &Ctx) -> bool {
-    tool(ctx) == Some("dnf")
+    package_tool(ctx).ok() == Some("dnf")
 }
 
 fn found(ctx: &Ctx, repo: &str, more: &Map) -> Result<Map, Fault> {

@@ -4,10 +4,11 @@ use super::super::bond::MODES;
 use super::super::bridge::PARAMETERS;
 use super::super::check::{switch, whole, wrong};
 use super::super::{Settings, lines_of, write};
-use super::{Declared, ETHERNETS, FOLDER, lines, words};
+use super::{Declared, ETHERNETS, lines, words};
 use halite_core::{Ctx, Fault};
 use halite_lang::net::Net;
 use halite_lang::yaml;
+use halite_node::network_owner::NETPLAN;
 use halite_value::{Map, Value};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -32,7 +33,7 @@ const BOND: &[(&str, &str)] = &[
 ];
 
 pub fn path(iface: &str) -> String {
-    format!("{FOLDER}/90-salt-{iface}.yaml")
+    format!("{NETPLAN}/90-salt-{iface}.yaml")
 }
 
 pub fn shown(ctx: &Ctx, iface: &str) -> Result<Vec<String>, Fault> {

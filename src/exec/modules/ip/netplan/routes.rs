@@ -4,14 +4,15 @@
 use super::super::check::{whole, wrong};
 use super::super::{Settings, write};
 use super::interface::{path as path_of_interface, with_length};
-use super::{Declared, FOLDER, lines, network};
+use super::{Declared, lines, network};
 use halite_core::{Ctx, Fault};
 use halite_lang::net::Net;
 use halite_lang::yaml;
+use halite_node::network_owner::NETPLAN;
 use halite_value::{Map, Value};
 
 fn path(iface: &str) -> String {
-    format!("{FOLDER}/91-salt-{iface}-routes.yaml")
+    format!("{NETPLAN}/91-salt-{iface}-routes.yaml")
 }
 
 /// The routes that were built; where none were, those that the interface itself has.

@@ -3,9 +3,9 @@
 use super::{dnf, is_dnf, split};
 use crate::pkg::repo_file::{Repo, RepoFile, Twice, files_in};
 use crate::pkg::rpm;
-use crate::pkg::show::is_true;
 use halite_core::program::Program;
 use halite_core::{Ctx, Fault, paths, text_file};
+use halite_node::apt_sources::is_true;
 use halite_value::{Map, Value};
 use std::path::Path;
 

@@ -326,6 +326,70 @@ fn text(path: &Path, pieces: &[Piece]) -> String {
     if whole.is_empty() { whole } else { whole + "\n" }
 }
 
+/// A source as a caller writes it, `ppa:` resolved on Ubuntu.
+pub fn wanted(ctx: &Ctx, repo: &str) -> Result<Source, Fault> {
+    let is_ubuntu = ctx.grains.str_at("os").is_some_and(|os| ["Ubuntu", "Mint", "neon"].contains(&os));
+    let line = match repo.strip_prefix("ppa:") {
+        Some(ppa) if is_ubuntu => {
+            let (owner, name) = ppa.split_once('/').unwrap_or((ppa, "ppa"));
+            let codename = ctx.grains.str_at("oscodename").unwrap_or_default();
+            format!("deb http://ppa.launchpad.net/{owner}/{name}/ubuntu {codename} main")
+        }
+        Some(_) => return Err(Fault::execution(format!("cannot parse \"ppa:\" style repo definitions: {repo}"))),
+        None => repo.to_owned(),
+    };
+    Source::parse(&line).ok_or_else(|| {
+        Fault::invocation(format!(
+            "Name {repo} is not valid. This must be the complete repo entry as seen in the sources file"
+        ))
+    })
+}
+
+/// A source with the further settings that functions take.
+pub fn asked(ctx: &Ctx, repo: &str, more: &Map) -> Result<Source, Fault> {
+    let mut source = wanted(ctx, repo)?;
+    if let Some(comps) = listed(more, "comps") {
+        source.comps = comps;
+    }
+    if let Some(architectures) = listed(more, "architectures") {
+        source.architectures = architectures;
+    }
+    match (more.at("disabled"), more.at("enabled")) {
+        (Some(disabled), _) => source.disabled = is_true(disabled),
+        (None, Some(enabled)) => source.disabled = !is_true(enabled),
+        (None, None) => {}
+    }
+    if more.at("trusted").is_some_and(is_true) {
+        source.trusted = Some(true);
+    }
+    source.raw.clear();
+    Ok(source)
+}
+
+/// What `pkg.get_repo` shows of a source once `pkg.mod_repo` has made it so.
+pub fn described(ctx: &Ctx, repo: &str, more: &Map) -> Result<Map, Fault> {
+    let source = asked(ctx, repo, more)?;
+    let first = |items: &[String]| items.first().cloned().unwrap_or_default();
+    Ok(source.shown(&first(&source.types), &first(&source.uris), &first(&source.suites)))
+}
+
+/// A list, or a text with commas.
+pub fn listed(more: &Map, name: &str) -> Option<Vec<String>> {
+    let value = more.at(name).filter(|value| !value.is_null())?;
+    Some(match value {
+        Value::List(items) => items.iter().map(Value::to_text).collect(),
+        text => text.to_text().split(',').map(|part| part.trim().to_owned()).collect(),
+    })
+}
+
+/// As Salt reads a yes: `false`, `no` and the like as text are none.
+pub fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Str(text) => ["true", "yes", "on", "1"].contains(&text.to_lowercase().as_str()),
+        other => other.truthy(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
