@@ -24,6 +24,8 @@ mod fuzz_seeds;
 mod guide;
 /// The init.d scripts, on each family of systems.
 mod init_d;
+/// Minions that are accepted and mean no good.
+mod insiders;
 /// A bare host joins a master.
 mod install;
 /// From the command to every target's end.

@@ -3,6 +3,7 @@
 //! An epoch is random and new at each start of a master, at each revocation and daily. Its key reaches a minion through
 //! its session alone, and nothing of it is on disk: who has no session (any more) reads no publication of a later one.
 
+use super::sodium;
 use sodiumoxide::randombytes::randombytes_into;
 
 /// A group key, its name on the wire and the number of the last publication under it.
@@ -16,6 +17,7 @@ pub struct Epoch {
 
 impl Epoch {
     pub fn begin() -> Epoch {
+        sodium::ready();
         let mut epoch = Epoch { id: [0; 8], key: [0; 32], seq: 0 };
         randombytes_into(&mut epoch.id);
         randombytes_into(&mut epoch.key);

@@ -1,5 +1,6 @@
 //! The key pair of a node: Ed25519, in PEM files that openssl reads (RFC 8410).
 
+use super::sodium;
 use sodiumoxide::base64::{self, Variant};
 use sodiumoxide::crypto::hash::sha256;
 use sodiumoxide::crypto::sign::ed25519;
@@ -39,8 +40,9 @@ pub enum KeyError {
 impl Identity {
     /// A new pair from the system's random numbers.
     pub fn generate() -> Identity {
+        sodium::ready();
         let (public, secret) = ed25519::gen_keypair();
-        Identity { secret, public: PublicKey(public.0) }
+        Identity { secret, public: PublicKey(sodium::made(public.0)) }
     }
 
     pub fn public(&self) -> PublicKey {
@@ -94,8 +96,9 @@ impl Identity {
         let seed = der.strip_prefix(&PRIVATE_PREFIX).and_then(ed25519::Seed::from_slice).ok_or_else(|| {
             form(path, "is not an Ed25519 private key (a key of another Salt is RSA: move it away, a new one is made)")
         })?;
+        sodium::ready();
         let (public, secret) = ed25519::keypair_from_seed(&seed);
-        Ok(Identity { secret, public: PublicKey(public.0) })
+        Ok(Identity { secret, public: PublicKey(sodium::made(public.0)) })
     }
 
     fn secret_pem(&self) -> String {

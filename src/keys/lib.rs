@@ -2,7 +2,9 @@
 
 pub mod epoch;
 pub mod identity;
+pub mod sodium;
 pub mod store;
+pub mod watch;
 
 pub use identity::{Identity, PublicKey};
 pub use store::{KeyStore, Standing};

@@ -114,6 +114,11 @@ impl KeyStore {
         &self.folder
     }
 
+    /// Where the keys of this standing are.
+    pub fn folder_of(&self, standing: Standing) -> PathBuf {
+        self.folder.join(standing.folder())
+    }
+
     /// Makes the folders that are missing, readable by their owner alone.
     pub fn make_folders(&self) -> Result<(), StoreError> {
         for standing in Standing::ALL {

@@ -115,7 +115,8 @@ impl Client {
 
     /// Asks and waits for the answer; what the master refuses is an error.
     pub async fn ask(&self, ask: &LocalAsk) -> Result<LocalAnswer, ClientError> {
-        let answered = self.link.request(cbor::encode(ask)).or(async {
+        let asked = async { self.link.request(cbor::encode(ask)?).await };
+        let answered = asked.or(async {
             Timer::after(PATIENCE).await;
             Err(LinkError::Silent)
         });

@@ -1,10 +1,15 @@
 //! `salt-master`: accepts keys, hands out jobs and gathers what comes back.
 //!
-//! One thread runs everything that decides ([`Master`]); beside it signatures have a small pool, the database a writer
-//! and publications a sender. The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`]
-//! decide who may have a session, [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows
-//! their states and [`batches`] gives those of a batch their turns, [`database`] keeps them, [`bus`] tells everybody,
-//! [`files`] gives files, [`pillar`] gives each minion its own, [`local`] serves the programs of this host.
+//! One thread runs everything that decides ([`Master`]); beside it signatures have a small pool, the database its threads
+//! and publications a sender. It waits for no disk: keys are looked up on the blocking pool, the database writes and
+//! answers on its own threads, and what is needed at once is known by heart. Only the start of a master reads files on it,
+//! when nobody is served yet; lines of the log leave from it as from every thread, and the local time zone, which jids are
+//! in, is read again when the system's has changed.
+//!
+//! The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`] decide who may have a session,
+//! [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows their states, [`origins`] to whom
+//! those were sent that are over, [`batches`] gives those of a batch their turns, [`database`] keeps them, [`bus`] tells
+//! everybody, [`files`] gives files, [`pillar`] gives each minion its own, [`local`] serves the programs of this host.
 
 pub mod acl;
 mod admission;
@@ -18,6 +23,7 @@ mod files;
 pub mod jobs;
 mod keyfile;
 pub mod local;
+pub mod origins;
 mod peer;
 pub mod pieces;
 mod pillar;
@@ -40,6 +46,7 @@ use halite_core::jid::Jid;
 use halite_keys::epoch::Epoch;
 use halite_keys::identity::SIGNATURE_BYTES;
 use halite_keys::store::{KeyStore, Stamp};
+use halite_keys::watch::Watch;
 use halite_keys::{Identity, PublicKey};
 use halite_lang::target::fnmatch::Pattern;
 use halite_value::{Map, Value};
@@ -48,11 +55,11 @@ use halite_wire::link::{Doors, PipeId};
 use halite_wire::nng::{Publisher, Server};
 use halite_wire::seal;
 use jobs::{Id, Jobs};
+use origins::Origins;
 use peer::PeerDesk;
 use pieces::Pieces;
 use pillar::{PillarDesk, Pillars};
 use pool::{Crowd, Pool};
-use rate::Rate;
 use seats::Seats;
 use settings::{Events, Settings};
 use smol::LocalExecutor;
@@ -61,9 +68,10 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use strangers::Strangers;
-use trust::Waiting;
+use trust::{Desk, Waiting};
 
 /// A master, running.
 pub struct Master {
@@ -72,15 +80,17 @@ pub struct Master {
     identity: Identity,
     /// The signing key's word for our key, where there is one.
     chain: Option<[u8; SIGNATURE_BYTES]>,
-    store: KeyStore,
+    /// What is known of keys by the disk. Asked on the blocking pool, by whoever has the turn.
+    keys: Arc<Desk>,
+    turn: smol::lock::Mutex<()>,
+    /// Notices what is done to the accepted keys. Not here while they are read.
+    watch: RefCell<Option<Watch>>,
     /// Whether keys were accepted that are not on the disk yet.
     unsettled: Cell<bool>,
     /// The state of the key folders when they were read last.
     stamp: RefCell<Stamp>,
     accepted: RefCell<HashMap<Id, PublicKey>>,
     waiting: Waiting,
-    /// How often strangers may cause an event or a warning.
-    rate: Rate,
     strangers: RefCell<Strangers>,
     seats: RefCell<Seats>,
     addresses: RefCell<HashMap<PipeId, IpAddr>>,
@@ -89,6 +99,8 @@ pub struct Master {
     epoch: RefCell<Epoch>,
     epoch_began: Cell<Instant>,
     jobs: RefCell<Jobs>,
+    /// What was asked of the database about jobs that are not open.
+    origins: RefCell<Origins>,
     /// Long returns under way.
     pieces: RefCell<Pieces>,
     /// What was begun for minions that have others do something.
@@ -150,7 +162,7 @@ impl Master {
         Ok(Running { master, _door: door, _local: local })
     }
 
-    fn prepare(executor: Rc<LocalExecutor<'static>>, settings: Settings) -> Result<Master, String> {
+    fn prepare(executor: Rc<LocalExecutor<'static>>, mut settings: Settings) -> Result<Master, String> {
         let identity = keyfile::load_or_make(&settings.pki_dir, &settings.id).map_err(text)?;
         let chain = vouching::chain(&settings.opts, &settings.pki_dir, identity.public())?;
         let store = KeyStore::open(&settings.pki_dir, settings.pending_max);
@@ -166,11 +178,12 @@ impl Master {
             pool: Pool::start(2, 1024).map_err(text)?,
             identity,
             chain,
-            store,
+            keys: Desk::new(store, std::mem::take(&mut settings.rules), settings.pending_max),
+            turn: smol::lock::Mutex::new(()),
+            watch: RefCell::default(),
             unsettled: Cell::new(false),
             accepted: RefCell::default(),
             waiting: Waiting::default(),
-            rate: Rate::new(20, Duration::from_secs(10)),
             strangers: RefCell::default(),
             seats: RefCell::default(),
             addresses: RefCell::default(),
@@ -179,6 +192,7 @@ impl Master {
             epoch: RefCell::new(Epoch::begin()),
             epoch_began: Cell::new(Instant::now()),
             jobs: RefCell::default(),
+            origins: RefCell::default(),
             pieces: RefCell::default(),
             peers: RefCell::default(),
             files: FileDesk::open(&settings)?,
@@ -193,7 +207,7 @@ impl Master {
 
     /// Takes up what an earlier run left: who is accepted, what is known of them, and the jobs that are not finished.
     fn restore(self: &Rc<Self>) -> Result<(), String> {
-        self.reload_keys();
+        self.load_keys();
         let path = database::path_in(&self.settings.cachedir);
         let Some(archive) = Archive::open(&path).map_err(text)? else {
             return Ok(());
@@ -336,13 +350,13 @@ impl Master {
             Timer::after(self.settings.loop_interval).await;
             self.waiting.sweep();
             if self.unsettled.replace(false) {
-                let store = self.store.clone();
-                if let Err(error) = smol::unblock(move || store.settle()).await {
+                let keys = self.keys.clone();
+                if let Err(error) = smol::unblock(move || keys.store.settle()).await {
                     log::error!("accepted keys are not on the disk: {error}");
                     self.unsettled.set(true);
                 }
             } else {
-                self.look_for_keys();
+                self.look_at_key_folders().await;
             }
             if self.settings.presence_events == Events::On {
                 self.tell_presence();

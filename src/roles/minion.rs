@@ -267,7 +267,7 @@ impl Minion {
 
     /// Adds an event to those that go together, unless it is too long; how long it is.
     fn add_event(&self, events: &mut Vec<Event>, event: Event) -> usize {
-        let bytes = cbor::encode(&event).len();
+        let bytes = cbor::size(&event);
         if bytes > self.max_event_size {
             let (tag, limit) = (event.tag.escape_debug(), self.max_event_size);
             log::error!("the event '{tag}' is not sent: its {bytes} bytes are more than max_event_size ({limit})");

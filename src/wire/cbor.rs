@@ -20,16 +20,55 @@ impl std::fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-pub fn encode<T: Serialize>(item: &T) -> Vec<u8> {
-    let mut out = Vec::with_capacity(256);
-    encode_into(item, &mut out);
-    out
+/// An item that cannot be written as CBOR. No type of ours is one; if one becomes it, nothing of it may be sent, least of
+/// all its first half.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit;
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the message holds something that CBOR cannot carry")
+    }
 }
 
-/// Appends the CBOR of an item. Writing to memory cannot fail, and no type of ours refuses to be written.
-pub fn encode_into<T: Serialize>(item: &T, out: &mut Vec<u8>) {
-    let written = ciborium::into_writer(item, out);
-    debug_assert!(written.is_ok(), "a type that CBOR cannot carry: {written:?}");
+impl std::error::Error for Unfit {}
+
+pub fn encode<T: Serialize>(item: &T) -> Result<Vec<u8>, Unfit> {
+    let mut out = Vec::with_capacity(256);
+    encode_into(item, &mut out)?;
+    Ok(out)
+}
+
+/// Appends the CBOR of an item, all of it or nothing.
+pub fn encode_into<T: Serialize>(item: &T, out: &mut Vec<u8>) -> Result<(), Unfit> {
+    let before = out.len();
+    ciborium::into_writer(item, &mut *out).map_err(|_| {
+        out.truncate(before);
+        Unfit
+    })
+}
+
+/// How long the CBOR of an item is. What cannot be written is longer than any limit.
+pub fn size<T: Serialize>(item: &T) -> usize {
+    let mut counted = Counted(0);
+    match ciborium::into_writer(item, &mut counted) {
+        Ok(()) => counted.0,
+        Err(_) => usize::MAX,
+    }
+}
+
+/// Counts what is written to it.
+struct Counted(usize);
+
+impl std::io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malformed> {
@@ -128,12 +167,32 @@ mod tests {
         );
         map.insert("big", parse_json("123456789012345678901234567890").unwrap());
         let value = Value::from(map);
-        assert_eq!(decode::<Value>(&encode(&value)).unwrap(), value);
+        assert_eq!(decode::<Value>(&encode(&value).unwrap()).unwrap(), value);
+        assert_eq!(size(&value), encode(&value).unwrap().len());
+    }
+
+    /// Refuses to be written after its first half.
+    struct Half;
+
+    impl Serialize for Half {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("no"))
+        }
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_written_was_sent_as_far_as_it_had_come() {
+        let message = ("the first half", Half);
+        assert_eq!(encode(&message), Err(Unfit));
+        let mut out = b"before".to_vec();
+        assert_eq!(encode_into(&message, &mut out), Err(Unfit));
+        assert_eq!(out, b"before");
+        assert_eq!(size(&message), usize::MAX);
     }
 
     #[test]
     fn what_follows_or_is_missing_is_refused() {
-        let bytes = encode(&Value::from("hello"));
+        let bytes = encode(&Value::from("hello")).unwrap();
         assert!(decode::<Value>(&[&bytes[..], &[0]].concat()).is_err());
         for cut in 0..bytes.len() {
             assert!(decode::<Value>(&bytes[..cut]).is_err());

@@ -11,7 +11,7 @@
 //! the master's key: what was recorded cannot be replayed, relayed to another master or bound to another key. What is
 //! signed and hashed is bytes as they were sent. `docs/protocol.md` says what follows for an attacker.
 
-use super::cbor::{self, Bytes};
+use super::cbor::{self, Bytes, Unfit};
 use super::frame::{HANDSHAKE_LIMIT, Notice, VERSION, kind};
 use super::seal::{EXCHANGE_BYTES, Exchange, Hash, Key, Shared, hash, keyed_hash, random};
 use super::session::{Session, SessionId};
@@ -35,6 +35,8 @@ pub enum HandshakeError {
     Untrusted { found: PublicKey, wanted: String },
     /// The master says so in clear: try again.
     Told(Notice),
+    /// What this minion says of itself is longer than a master takes from a stranger.
+    TooLong { bytes: usize },
 }
 
 impl std::fmt::Display for HandshakeError {
@@ -45,6 +47,10 @@ impl std::fmt::Display for HandshakeError {
             HandshakeError::Untrusted { found, wanted } => {
                 write!(f, "the master's key {} is not the trusted one ({wanted})", found.fingerprint())
             }
+            HandshakeError::TooLong { bytes } => write!(
+                f,
+                "what this minion says of itself takes {bytes} bytes, more than {HANDSHAKE_LIMIT}: its autosign_grains are too long"
+            ),
             HandshakeError::Told(Notice::Busy { wait_ms }) => write!(f, "the master is busy, again in {wait_ms} ms"),
             HandshakeError::Told(Notice::NoSession) => f.write_str("the master has forgotten the handshake"),
             HandshakeError::Told(Notice::NotUnderstood) => f.write_str("the master speaks another version"),
@@ -206,16 +212,20 @@ impl AwaitingM2 {
 
 impl MasterKnown {
     /// Says who the minion is: M3.
-    pub fn claim(self, identity: &Identity, claim: &Claim) -> (AwaitingM4, Vec<u8>) {
-        let fields = cbor::encode(&(claim, Bytes(*identity.public().as_bytes())));
+    pub fn claim(self, identity: &Identity, claim: &Claim) -> Result<(AwaitingM4, Vec<u8>), HandshakeError> {
+        let key = Bytes(*identity.public().as_bytes());
+        let fields = cbor::encode(&(claim, key)).map_err(|_| HandshakeError::Malformed("claim"))?;
         let proof = identity.sign(&signed_by_minion(&self.t2, &fields));
         let plain = [&fields[..], &proof].concat();
         let up = handshake_key(&self.shared.up, &self.t2);
         let mut m3 = vec![VERSION, kind::M3];
         m3.extend_from_slice(&up.seal_random(&self.t2, &plain));
+        if m3.len() > HANDSHAKE_LIMIT {
+            return Err(HandshakeError::TooLong { bytes: m3.len() });
+        }
         let t3 = hash(&[&self.t2, &self.signature, &m3]);
         let handshake_down = handshake_key(&self.shared.down, &self.t2);
-        (AwaitingM4 { master: self.master, shared: self.shared, handshake_down, t3 }, m3)
+        Ok((AwaitingM4 { master: self.master, shared: self.shared, handshake_down, t3 }, m3))
     }
 }
 
@@ -343,14 +353,14 @@ impl AwaitingM3 {
 
 impl Claimed {
     /// Lets the minion in: the session and M4.
-    pub fn accept(self, welcome: &Welcome) -> (Session, Vec<u8>) {
+    pub fn accept(self, welcome: &Welcome) -> Result<(Session, Vec<u8>), Unfit> {
         let sid = SessionId::fresh();
-        let m4 = self.m4(&Sealed::Accepted { sid, welcome: welcome.clone() });
-        (Session::new(sid, session_keys(&self.shared, &self.t3)), m4)
+        let m4 = self.m4(&Sealed::Accepted { sid, welcome: welcome.clone() })?;
+        Ok((Session::new(sid, session_keys(&self.shared, &self.t3)), m4))
     }
 
     /// Sends the minion away for a while: M4.
-    pub fn wait(self, wait: Wait) -> Vec<u8> {
+    pub fn wait(self, wait: Wait) -> Result<Vec<u8>, Unfit> {
         self.m4(&Sealed::Wait(wait))
     }
 
@@ -360,10 +370,10 @@ impl Claimed {
         Duration::from_secs(69_120 + spread * 34_560 / u64::from(u16::MAX))
     }
 
-    fn m4(&self, sealed: &Sealed) -> Vec<u8> {
+    fn m4(&self, sealed: &Sealed) -> Result<Vec<u8>, Unfit> {
         let mut m4 = vec![VERSION, kind::M4];
-        m4.extend_from_slice(&self.handshake_down.seal_random(&self.t3, &cbor::encode(sealed)));
-        m4
+        m4.extend_from_slice(&self.handshake_down.seal_random(&self.t3, &cbor::encode(sealed)?));
+        Ok(m4)
     }
 }
 
@@ -435,10 +445,10 @@ mod tests {
             let (minion, m1) = greet();
             let (master, m2) = answer(&bend(1, m1), &self.master, None)?;
             let known = minion.receive(&bend(2, m2), &Trust::default())?;
-            let (minion, m3) = known.claim(&self.minion, &claim());
+            let (minion, m3) = known.claim(&self.minion, &claim()).unwrap();
             let claimed = master.receive(&bend(3, m3))?;
             assert_eq!((claimed.key, &claimed.claim), (self.minion.public(), &claim()));
-            let (master_session, m4) = claimed.accept(&welcome());
+            let (master_session, m4) = claimed.accept(&welcome()).unwrap();
             match minion.receive(&bend(4, m4))? {
                 Verdict::Accepted(both) => {
                     assert_eq!(both.1, welcome());
@@ -456,10 +466,10 @@ mod tests {
     #[test]
     fn both_sides_reach_one_session() {
         let (mut minion, mut master) = Pair::new().run(&mut |_, message| message).unwrap();
-        let (frame, number) = minion.request(b"hello");
+        let (frame, number) = minion.request(b"hello").unwrap();
         let (at_master, plain) = master.open_request(&frame).unwrap();
         assert_eq!((at_master, plain.as_slice()), (number, &b"hello"[..]));
-        let reply = master.reply(number, b"there");
+        let reply = master.reply(number, b"there").unwrap();
         assert_eq!(minion.open_reply(number, &reply).as_deref(), Some(&b"there"[..]));
     }
 
@@ -533,10 +543,22 @@ mod tests {
         let pair = Pair::new();
         let (minion, m1) = greet();
         let (master, m2) = answer(&m1, &pair.master, None).unwrap();
-        let (minion, m3) = minion.receive(&m2, &Trust::default()).unwrap().claim(&pair.minion, &claim());
+        let (minion, m3) = minion.receive(&m2, &Trust::default()).unwrap().claim(&pair.minion, &claim()).unwrap();
         let wait = Wait { seconds: 30, reason: Reason::Pending };
-        let m4 = master.receive(&m3).unwrap().wait(wait.clone());
+        let m4 = master.receive(&m3).unwrap().wait(wait.clone()).unwrap();
         assert!(matches!(minion.receive(&m4), Ok(Verdict::Wait(told)) if told == wait));
+    }
+
+    #[test]
+    fn a_claim_that_no_master_takes_says_so() {
+        let pair = Pair::new();
+        let (minion, m1) = greet();
+        let (_, m2) = answer(&m1, &pair.master, None).unwrap();
+        let long = Claim { autosign: Map::from_iter([("serial", "x".repeat(HANDSHAKE_LIMIT))]), ..claim() };
+        let claimed = minion.receive(&m2, &Trust::default()).unwrap().claim(&pair.minion, &long);
+        let error = claimed.err().unwrap();
+        assert!(matches!(error, HandshakeError::TooLong { bytes } if bytes > HANDSHAKE_LIMIT), "{error}");
+        assert!(error.to_string().contains("autosign_grains"), "{error}");
     }
 
     #[test]

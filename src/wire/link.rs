@@ -5,6 +5,7 @@
 //! wants another try seals it anew. It promises neither order nor that the peer is who it should be: that is what
 //! sessions are for.
 
+use super::cbor::Unfit;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -40,6 +41,21 @@ pub enum LinkError {
     Silent,
     /// The message is longer than the wire takes.
     TooLong { bytes: usize, limit: usize },
+    /// The message cannot be written as it goes over the wire.
+    Unfit(Unfit),
+}
+
+impl LinkError {
+    /// True when another try with the same message fails like this one.
+    pub fn is_final(&self) -> bool {
+        matches!(self, LinkError::TooLong { .. } | LinkError::Unfit(_))
+    }
+}
+
+impl From<Unfit> for LinkError {
+    fn from(unfit: Unfit) -> LinkError {
+        LinkError::Unfit(unfit)
+    }
 }
 
 impl std::fmt::Display for LinkError {
@@ -48,6 +64,7 @@ impl std::fmt::Display for LinkError {
             LinkError::Broken => f.write_str("the connection broke"),
             LinkError::Unreachable(why) => f.write_str(why),
             LinkError::Silent => f.write_str("no answer in time"),
+            LinkError::Unfit(unfit) => write!(f, "{unfit}"),
             LinkError::TooLong { bytes, limit } => {
                 write!(f, "a message of {bytes} bytes is longer than the {limit} that the wire takes")
             }

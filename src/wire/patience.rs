@@ -45,18 +45,32 @@ fn clock() -> MutexGuard<'static, Clock> {
 }
 
 impl Clock {
-    fn set_for(&mut self, at: Instant) {
-        if self.set.is_some_and(|set| set <= at) {
-            return;
+    /// Sets the timer for the earliest limit. Those that are over before it is set are limits no more: they are given, to
+    /// be woken, and the timer is set for the first one after them.
+    #[must_use]
+    fn set(&mut self) -> Vec<Waker> {
+        let mut over = Vec::new();
+        while let Some(first) = self.limits.first_entry() {
+            let at = first.key().0;
+            if self.set.is_some_and(|set| set <= at) {
+                break;
+            }
+            if at <= Instant::now() {
+                over.push(first.remove());
+                continue;
+            }
+            self.set_for(at);
         }
+        over
+    }
+
+    fn set_for(&mut self, at: Instant) {
         let timer = self.timer.get_or_insert_with(Timer::never);
         timer.set_at(at);
-        self.set = Some(at);
         static BELL: LazyLock<Waker> = LazyLock::new(|| Waker::from(Arc::new(Bell)));
-        if Pin::new(timer).poll(&mut Context::from_waker(&BELL)).is_ready() {
-            // It is over already: whoever waits for it looks at the time itself, the others need the next one.
-            self.set = None;
-        }
+        // A timer that is due when it is first asked is over, and rings no bell.
+        let is_over = Pin::new(timer).poll(&mut Context::from_waker(&BELL)).is_ready();
+        self.set = (!is_over).then_some(at);
     }
 }
 
@@ -67,23 +81,7 @@ impl Wake for Bell {
     fn wake(self: Arc<Self>) {
         let mut clock = clock();
         clock.set = None;
-        let now = Instant::now();
-        let mut over = Vec::new();
-        while let Some(first) = clock.limits.first_entry()
-            && first.key().0 <= now
-        {
-            over.push(first.remove());
-        }
-        while clock.set.is_none()
-            && let Some(next) = clock.limits.first_key_value().map(|((at, _), _)| *at)
-        {
-            clock.set_for(next);
-            if clock.set.is_none()
-                && let Some((_, waker)) = clock.limits.pop_first()
-            {
-                over.push(waker);
-            }
-        }
+        let over = clock.set();
         drop(clock);
         over.into_iter().for_each(Waker::wake);
     }
@@ -113,11 +111,11 @@ impl Future for Deadline {
             .entry((self.at, number))
             .and_modify(|waker| waker.clone_from(turn.waker()))
             .or_insert_with(|| turn.waker().clone());
-        clock.set_for(self.at);
-        match clock.set {
-            Some(_) => Poll::Pending,
-            None => Poll::Ready(()),
-        }
+        let over = clock.set();
+        let is_over = !clock.limits.contains_key(&(self.at, number));
+        drop(clock);
+        over.into_iter().for_each(Waker::wake);
+        if is_over { Poll::Ready(()) } else { Poll::Pending }
     }
 }
 
@@ -133,6 +131,7 @@ impl Drop for Deadline {
 mod tests {
     use super::*;
     use std::future::{pending, ready};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn what_is_done_in_time_is_given() {
@@ -168,6 +167,42 @@ mod tests {
             order
         });
         assert_eq!(order, [5, 5, 20, 40, 90]);
+    }
+
+    /// Counts how often it is woken.
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_limit_that_is_due_already_leaves_the_others_without_a_timer() {
+        let (mut clock, now) = (Clock::default(), Instant::now());
+        let (due, later) = (Arc::new(Woken::default()), now + Duration::from_secs(86_400));
+        clock.limits.insert((later, 1), Waker::noop().clone());
+        assert!(clock.set().is_empty());
+        // Not due when it was looked at, and due when the timer is set for it.
+        for number in [2, 3] {
+            clock.limits.insert((now, number), Waker::from(due.clone()));
+        }
+        clock.set().into_iter().for_each(Waker::wake);
+        assert_eq!(due.0.load(Ordering::Relaxed), 2, "nobody tells those that are over");
+        assert_eq!((clock.set, clock.limits.len()), (Some(later), 1), "the timer is set for the limit that is left");
+    }
+
+    #[test]
+    fn a_timer_that_is_due_already_is_set_for_the_next_limit() {
+        let (mut clock, now) = (Clock::default(), Instant::now());
+        clock.set_for(now);
+        assert_eq!(clock.set, None, "it rings no bell any more");
+        let later = now + Duration::from_secs(86_400);
+        clock.limits.insert((later, 1), Waker::noop().clone());
+        assert!(clock.set().is_empty());
+        assert_eq!(clock.set, Some(later));
     }
 
     #[test]

@@ -8,8 +8,9 @@
 //! when something was published and its padded size.
 
 use super::cbor;
-use super::frame::{VERSION, kind};
-use super::seal::{Key, NONCE_BYTES, random};
+use super::frame::{FRAME_LIMIT, VERSION, kind};
+use super::link::LinkError;
+use super::seal::{Key, NONCE_BYTES, TAG_BYTES, random};
 use halite_keys::epoch::Epoch;
 use halite_keys::identity::{Identity, PublicKey, SIGNATURE_BYTES};
 use serde::{Serialize, de::DeserializeOwned};
@@ -19,11 +20,16 @@ const PADDING: usize = 256;
 const CONTEXT: &[u8] = b"halite/1 publication";
 
 /// Seals and signs the next publication of an epoch.
-pub fn publish<T: Serialize>(epoch: &mut Epoch, master: &Identity, content: &T) -> Vec<u8> {
-    let seq = epoch.advance();
-    let mut plain = cbor::encode(content);
+pub fn publish<T: Serialize>(epoch: &mut Epoch, master: &Identity, content: &T) -> Result<Vec<u8>, LinkError> {
+    let mut plain = cbor::encode(content)?;
     plain.resize(plain.len().next_multiple_of(PADDING), 0);
-    let mut frame = Vec::with_capacity(HEADER + NONCE_BYTES + plain.len() + 16 + SIGNATURE_BYTES);
+    let bytes = HEADER + NONCE_BYTES + plain.len() + TAG_BYTES + SIGNATURE_BYTES;
+    if bytes > FRAME_LIMIT {
+        return Err(LinkError::TooLong { bytes, limit: FRAME_LIMIT });
+    }
+    // Not before it is sure to go out: a number that is left out looks like a publication that was missed.
+    let seq = epoch.advance();
+    let mut frame = Vec::with_capacity(bytes);
     frame.extend_from_slice(&[VERSION, kind::PUBLICATION]);
     frame.extend_from_slice(&epoch.id);
     frame.extend_from_slice(&seq.to_be_bytes());
@@ -33,7 +39,7 @@ pub fn publish<T: Serialize>(epoch: &mut Epoch, master: &Identity, content: &T) 
     frame.extend_from_slice(&sealed);
     let signature = master.sign(&[CONTEXT, &frame].concat());
     frame.extend_from_slice(&signature);
-    frame
+    Ok(frame)
 }
 
 /// A publication whose signature was good; it is not opened yet.
@@ -79,13 +85,13 @@ mod tests {
         let (master, other) = (Identity::generate(), Identity::generate());
         let mut epoch = Epoch::begin();
         let job = Value::from("test.ping");
-        let frame = publish(&mut epoch, &master, &job);
+        let frame = publish(&mut epoch, &master, &job).unwrap();
         let signed = verify(&frame, master.public()).unwrap();
         assert_eq!((signed.epoch, signed.seq), (epoch.id, 1));
         assert_eq!(signed.open::<Value>(&epoch.key), Some(job.clone()));
         assert_eq!(signed.open::<Value>(&Epoch::begin().key), None);
         assert!(verify(&frame, other.public()).is_none());
-        assert_eq!(verify(&publish(&mut epoch, &master, &job), master.public()).unwrap().seq, 2);
+        assert_eq!(verify(&publish(&mut epoch, &master, &job).unwrap(), master.public()).unwrap().seq, 2);
         for bit in 0..frame.len() * 8 {
             let mut bad = frame.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
@@ -99,8 +105,16 @@ mod tests {
     #[test]
     fn the_size_on_the_wire_is_padded() {
         let (master, mut epoch) = (Identity::generate(), Epoch::begin());
-        let short = publish(&mut epoch, &master, &Value::from("a"));
-        let longer = publish(&mut epoch, &master, &Value::from("a".repeat(200)));
+        let short = publish(&mut epoch, &master, &Value::from("a")).unwrap();
+        let longer = publish(&mut epoch, &master, &Value::from("a".repeat(200))).unwrap();
         assert_eq!(short.len(), longer.len());
+    }
+
+    #[test]
+    fn what_is_too_long_for_the_wire_is_an_error_and_takes_no_number() {
+        let (master, mut epoch) = (Identity::generate(), Epoch::begin());
+        let long = publish(&mut epoch, &master, &Value::from("a".repeat(FRAME_LIMIT)));
+        assert!(matches!(long, Err(LinkError::TooLong { bytes, .. }) if bytes > FRAME_LIMIT), "{long:?}");
+        assert_eq!(epoch.seq, 0);
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Everything else in the wire speaks of keys, hashes and sealed bytes; only this file and `keys` name the library.
 
+use halite_keys::sodium;
 use sodiumoxide::crypto::aead::xchacha20poly1305_ietf as aead;
 use sodiumoxide::crypto::{generichash, kx};
 
@@ -18,7 +19,7 @@ pub struct Key(aead::Key);
 
 impl Key {
     pub fn random() -> Key {
-        Key(aead::gen_key())
+        Key::from_bytes(random())
     }
 
     pub fn from_bytes(bytes: [u8; 32]) -> Key {
@@ -77,12 +78,14 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Must be called before anything else of this file or of `keys`, once per process.
+/// Says whether libsodium is there, so that a program that needs it can refuse to start in its own words. What makes a key
+/// or a random number asks again, and ends the program where it is not.
 pub fn start() -> Result<(), &'static str> {
-    sodiumoxide::init().map_err(|()| "libsodium could not start: the system gives no random numbers")
+    sodium::start()
 }
 
 pub fn random<const N: usize>() -> [u8; N] {
+    sodium::ready();
     let mut bytes = [0; N];
     sodiumoxide::randombytes::randombytes_into(&mut bytes);
     bytes
@@ -98,18 +101,21 @@ pub fn keyed_hash(key: &[u8; 32], parts: &[&[u8]]) -> Hash {
     digest(Some(key), parts)
 }
 
+/// Keys are derived with it, so a hash that was not made must not be taken for one.
 fn digest(key: Option<&[u8; 32]>, parts: &[&[u8]]) -> Hash {
-    let mut out = [0; HASH_BYTES];
-    // These calls fail for lengths out of range alone, and the lengths are constants in range.
-    if let Ok(mut state) = generichash::State::new(Some(HASH_BYTES), key.map(|key| &key[..])) {
-        for part in parts {
-            let _ = state.update(part);
-        }
-        if let Ok(digest) = state.finalize() {
-            out.copy_from_slice(digest.as_ref());
-        }
+    match digest_of(HASH_BYTES, key.map(|key| &key[..]), parts) {
+        Some(hash) => hash,
+        None => sodium::end("libsodium has made no hash"),
     }
-    out
+}
+
+/// Fails for lengths out of range.
+fn digest_of(length: usize, key: Option<&[u8]>, parts: &[&[u8]]) -> Option<Hash> {
+    let mut state = generichash::State::new(Some(length), key).ok()?;
+    for part in parts {
+        state.update(part).ok()?;
+    }
+    state.finalize().ok()?.as_ref().try_into().ok()
 }
 
 /// One side's fresh keys of a key exchange, used once.
@@ -126,8 +132,9 @@ pub struct Shared {
 
 impl Exchange {
     pub fn fresh() -> Exchange {
+        sodium::ready();
         let (public, secret) = kx::gen_keypair();
-        Exchange { secret, public: public.0 }
+        Exchange { secret, public: sodium::made(public.0) }
     }
 
     pub fn public(&self) -> &[u8; EXCHANGE_BYTES] {
@@ -191,6 +198,14 @@ mod tests {
         assert_eq!(key.open_in_place(&nonce, b"other", &mut sealed), None);
         assert_eq!(key.open_in_place(&nonce, b"beside", &mut again), Some(&b"secret"[..]));
         assert_eq!(key.open_in_place(&nonce, b"beside", &mut [0; TAG_BYTES - 1]), None);
+    }
+
+    #[test]
+    fn a_hash_that_cannot_be_made_is_not_all_zero() {
+        assert!(digest_of(HASH_BYTES, None, &[b"abc"]).is_some());
+        assert_eq!(digest_of(1000, None, &[b"abc"]), None, "no hash is so long");
+        assert_eq!(digest_of(HASH_BYTES, Some(&[7; 1000]), &[b"abc"]), None, "no key is so long");
+        assert_eq!(digest_of(16, None, &[b"abc"]), None, "half a hash is none");
     }
 
     #[test]

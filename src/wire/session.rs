@@ -9,8 +9,9 @@
 //! a window once; the window moves only when the seal was good. The random part of the nonce keeps a cloned machine
 //! from using one twice. What stands beside a reply ties it to its request.
 
-use super::cbor::Bytes;
-use super::frame::{VERSION, kind};
+use super::cbor::{Bytes, Unfit};
+use super::frame::{FRAME_LIMIT, VERSION, kind};
+use super::link::LinkError;
 use super::seal::{Key, NONCE_BYTES, Shared, TAG_BYTES, random};
 use serde::{Deserialize, Serialize};
 
@@ -51,10 +52,14 @@ impl Session {
     }
 
     /// Seals a request; the number opens its reply.
-    pub fn request(&mut self, plain: &[u8]) -> (Vec<u8>, u64) {
+    pub fn request(&mut self, plain: &[u8]) -> Result<(Vec<u8>, u64), LinkError> {
+        let bytes = REQUEST_HEADER + plain.len() + TAG_BYTES;
+        if bytes > FRAME_LIMIT {
+            return Err(LinkError::TooLong { bytes, limit: FRAME_LIMIT });
+        }
         self.sent += 1;
         let number = self.sent;
-        let mut frame = Vec::with_capacity(REQUEST_HEADER + plain.len() + TAG_BYTES);
+        let mut frame = Vec::with_capacity(bytes);
         frame.extend_from_slice(&[VERSION, kind::REQUEST]);
         frame.extend_from_slice(&self.id.0.0);
         frame.extend_from_slice(&number.to_be_bytes());
@@ -64,7 +69,7 @@ impl Session {
         let (header, plain) = frame.split_at_mut(REQUEST_HEADER);
         let tag = self.keys.up.seal_in_place(&nonce, header, plain);
         frame.extend_from_slice(&tag);
-        (frame, number)
+        Ok((frame, number))
     }
 
     /// Opens a request, once. Nothing for what is forged, damaged, replayed or too old.
@@ -83,7 +88,7 @@ impl Session {
     }
 
     /// Seals the reply to a request.
-    pub fn reply(&self, number: u64, plain: &[u8]) -> Vec<u8> {
+    pub fn reply(&self, number: u64, plain: &[u8]) -> Result<Vec<u8>, LinkError> {
         self.replying(number).seal(plain)
     }
 
@@ -107,20 +112,32 @@ pub struct Replying {
 }
 
 impl Replying {
-    pub fn seal(&self, plain: &[u8]) -> Vec<u8> {
-        self.seal_written(plain.len(), |frame| frame.extend_from_slice(plain))
+    pub fn seal(&self, plain: &[u8]) -> Result<Vec<u8>, LinkError> {
+        self.seal_written(plain.len(), |frame| {
+            frame.extend_from_slice(plain);
+            Ok(())
+        })
     }
 
-    /// Seals what `write` appends, where it is written: some `length` bytes.
-    pub fn seal_written(&self, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    /// Seals what `write` appends, where it is written: some `length` bytes. Nothing is sealed when it fails, nor when the
+    /// reply becomes longer than the wire takes.
+    pub fn seal_written(
+        &self,
+        length: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unfit>,
+    ) -> Result<Vec<u8>, LinkError> {
         let nonce = random::<NONCE_BYTES>();
         let mut frame = Vec::with_capacity(REPLY_HEADER + length + TAG_BYTES);
         frame.extend_from_slice(&[VERSION, kind::REPLY]);
         frame.extend_from_slice(&nonce);
-        write(&mut frame);
+        write(&mut frame)?;
+        let bytes = frame.len() + TAG_BYTES;
+        if bytes > FRAME_LIMIT {
+            return Err(LinkError::TooLong { bytes, limit: FRAME_LIMIT });
+        }
         let tag = self.key.seal_in_place(&nonce, &self.beside, &mut frame[REPLY_HEADER..]);
         frame.extend_from_slice(&tag);
-        frame
+        Ok(frame)
     }
 
     pub fn open(&self, frame: &[u8]) -> Option<Vec<u8>> {
@@ -209,7 +226,7 @@ mod tests {
     #[test]
     fn requests_may_overtake_each_other_and_are_taken_once() {
         let (mut minion, mut master) = pair();
-        let frames: Vec<_> = (0..100).map(|at: u32| minion.request(&at.to_be_bytes()).0).collect();
+        let frames: Vec<_> = (0..100).map(|at: u32| minion.request(&at.to_be_bytes()).unwrap().0).collect();
         for (at, frame) in frames.iter().enumerate().rev() {
             assert_eq!(master.open_request(frame).unwrap().1, (at as u32).to_be_bytes());
             assert!(master.open_request(frame).is_none(), "replayed");
@@ -219,7 +236,7 @@ mod tests {
     #[test]
     fn what_is_older_than_the_window_is_refused() {
         let (mut minion, mut master) = pair();
-        let frames: Vec<_> = (0..WINDOW + 10).map(|_| minion.request(b"").0).collect();
+        let frames: Vec<_> = (0..WINDOW + 10).map(|_| minion.request(b"").unwrap().0).collect();
         assert!(master.open_request(frames.last().unwrap()).is_some());
         for (at, frame) in frames.iter().enumerate() {
             let expected = at as u64 >= 10 && at as u64 != WINDOW + 9;
@@ -230,7 +247,7 @@ mod tests {
     #[test]
     fn a_forged_number_does_not_move_the_window() {
         let (mut minion, mut master) = pair();
-        let (good, _) = minion.request(b"x");
+        let (good, _) = minion.request(b"x").unwrap();
         let mut forged = good.clone();
         forged[18] = 0xff;
         assert!(master.open_request(&forged).is_none());
@@ -240,11 +257,11 @@ mod tests {
     #[test]
     fn a_reply_fits_its_request_alone() {
         let (mut minion, mut master) = pair();
-        let (first, one) = minion.request(b"1");
-        let (second, two) = minion.request(b"2");
+        let (first, one) = minion.request(b"1").unwrap();
+        let (second, two) = minion.request(b"2").unwrap();
         assert_eq!(master.open_request(&first).unwrap().0, one);
         assert_eq!(master.open_request(&second).unwrap().0, two);
-        let reply = master.reply(one, b"answer");
+        let reply = master.reply(one, b"answer").unwrap();
         assert_eq!(minion.replying(two).open_in_place(&mut reply.clone()), None);
         assert_eq!(minion.replying(one).open_in_place(&mut reply.clone()), Some(&b"answer"[..]));
         assert!(minion.open_reply(two, &reply).is_none());
@@ -255,5 +272,18 @@ mod tests {
         for cut in 0..first.len() {
             assert!(master.open_request(&first[..cut]).is_none());
         }
+    }
+
+    #[test]
+    fn what_is_too_long_for_the_wire_is_not_sealed_and_takes_no_number() {
+        let (mut minion, master) = pair();
+        let long = vec![0; FRAME_LIMIT];
+        assert!(matches!(minion.request(&long), Err(LinkError::TooLong { bytes, .. }) if bytes > FRAME_LIMIT));
+        assert_eq!(minion.request(b"short").unwrap().1, 1);
+        assert!(matches!(master.reply(1, &long), Err(LinkError::TooLong { bytes, .. }) if bytes > FRAME_LIMIT));
+        let most = &long[REPLY_HEADER + TAG_BYTES..];
+        assert_eq!(master.reply(1, most).unwrap().len(), FRAME_LIMIT);
+        let unfit = master.replying(1).seal_written(8, |_| Err(Unfit));
+        assert_eq!(unfit, Err(LinkError::Unfit(Unfit)));
     }
 }

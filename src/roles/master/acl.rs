@@ -6,10 +6,10 @@ use halite_lang::target::fnmatch::Pattern;
 use halite_value::{Map, Value};
 use halite_wire::message::Publish;
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Looks up the name of a uid.
-pub type NameOf = Box<dyn Fn(u32) -> Option<String> + Send>;
+pub type NameOf = Arc<dyn Fn(u32) -> Option<String> + Send + Sync>;
 
 pub struct Acl {
     /// The user that the master runs as.
@@ -63,15 +63,21 @@ impl Acl {
         }
     }
 
-    pub fn caller(&self, uid: u32) -> Caller<'_> {
-        Caller { acl: self, name: self.name(uid), owner: uid == 0 || uid == self.own }
+    pub async fn caller(&self, uid: u32) -> Caller<'_> {
+        Caller { acl: self, name: self.name(uid).await, owner: uid == 0 || uid == self.own }
     }
 
-    /// Names change rarely, and asking for one may start a program.
-    fn name(&self, uid: u32) -> String {
-        let mut names = self.names.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let name = names.entry(uid).or_insert_with(|| (self.name_of)(uid).unwrap_or_else(|| format!("uid {uid}")));
-        name.clone()
+    /// Names change rarely, and asking for one reads files and may start a program: it is done once, and not on the thread
+    /// of whoever asks.
+    async fn name(&self, uid: u32) -> String {
+        let names = || self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = names().get(&uid).cloned();
+        if let Some(name) = known {
+            return name;
+        }
+        let name_of = self.name_of.clone();
+        let name = smol::unblock(move || name_of(uid)).await.unwrap_or_else(|| format!("uid {uid}"));
+        names().entry(uid).or_insert(name).clone()
     }
 
     /// What the list says for a user: the entries of every pattern that means them.
@@ -193,7 +199,7 @@ mod tests {
             1001 => Some("eve".to_owned()),
             _ => None,
         };
-        Acl::new(500, &opts, Box::new(name_of))
+        Acl::new(500, &opts, Arc::new(name_of))
     }
 
     fn publish(fun: Value, tgt: &str) -> Publish {
@@ -205,22 +211,25 @@ mod tests {
         let acl = acl(r#"{"publisher_acl": {"fred": ["test.*"]}}"#);
         let job = publish("cmd.run".into(), "*");
         for uid in [0, 500] {
-            assert!(acl.caller(uid).allows(Verb::Publish(&job)).is_ok());
-            assert!(acl.caller(uid).allows(Verb::Own).is_ok());
+            assert!(smol::block_on(acl.caller(uid)).allows(Verb::Publish(&job)).is_ok());
+            assert!(smol::block_on(acl.caller(uid)).allows(Verb::Own).is_ok());
         }
         for verb in [Verb::Publish(&job), Verb::Look, Verb::Own] {
-            assert!(acl.caller(1001).allows(verb).is_err());
+            assert!(smol::block_on(acl.caller(1001)).allows(verb).is_err());
         }
-        assert!(acl.caller(1000).allows(Verb::Look).is_ok());
-        assert!(acl.caller(1000).allows(Verb::Own).is_err());
-        assert!(acl.caller(1000).may_see(Some("fred")) && !acl.caller(1000).may_see(Some("root")));
-        assert!(acl.caller(0).may_see(Some("fred")));
+        assert!(smol::block_on(acl.caller(1000)).allows(Verb::Look).is_ok());
+        assert!(smol::block_on(acl.caller(1000)).allows(Verb::Own).is_err());
+        assert!(
+            smol::block_on(acl.caller(1000)).may_see(Some("fred"))
+                && !smol::block_on(acl.caller(1000)).may_see(Some("root"))
+        );
+        assert!(smol::block_on(acl.caller(0)).may_see(Some("fred")));
     }
 
     #[test]
     fn every_function_of_a_job_must_be_allowed() {
         let acl = acl(r#"{"publisher_acl": {"fre*": ["test.*", {"web*": ["cmd.run"]}]}}"#);
-        let fred = acl.caller(1000);
+        let fred = smol::block_on(acl.caller(1000));
         let may = |fun: Value, tgt: &str| fred.allows(Verb::Publish(&publish(fun, tgt))).is_ok();
         assert!(may("test.ping".into(), "*"));
         assert!(!may("cmd.run".into(), "*"));
@@ -236,13 +245,13 @@ mod tests {
     fn the_blacklist_comes_first_and_sudo_is_judged_where_it_is_asked_for() {
         let acl = acl(r#"{"publisher_acl": {"fred": [".*"]}, "sudo_acl": true,
                 "publisher_acl_blacklist": {"users": ["ev."], "modules": ["cmd.*"]}}"#);
-        let fred = acl.caller(1000);
+        let fred = smol::block_on(acl.caller(1000));
         assert!(fred.allows(Verb::Publish(&publish("test.ping".into(), "*"))).is_ok());
         assert!(fred.allows(Verb::Publish(&publish("cmd.run".into(), "*"))).is_err());
         let mut job = publish("test.ping".into(), "*");
         job.sudo_user = Some("eve".to_owned());
-        assert!(acl.caller(0).allows(Verb::Publish(&job)).is_err());
-        assert_eq!(acl.caller(0).job_user(&job), "sudo_eve");
+        assert!(smol::block_on(acl.caller(0)).allows(Verb::Publish(&job)).is_err());
+        assert_eq!(smol::block_on(acl.caller(0)).job_user(&job), "sudo_eve");
         assert_eq!(fred.job_user(&job), "fred", "only root says who called sudo");
     }
 }

@@ -96,10 +96,10 @@ impl Master {
                 claimed.claim.id.chars().take(64).collect::<String>().escape_debug()
             );
             Timer::after(DECISION_TIME).await;
-            return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Pending }));
+            return claimed.wait(Wait { seconds: 30, reason: Reason::Pending }).ok();
         }
         self.stats.note(stats::AUTH, came);
-        let (mut decision, deadline) = (self.decide_on(&claimed), Instant::now() + DECISION_TIME);
+        let (mut decision, deadline) = (self.decide_on(&claimed).await, Instant::now() + DECISION_TIME);
         while decision == Decision::Waits {
             let decided = self.waiting.on(&claimed.claim.id);
             let in_time = async { decided.recv().await.is_ok() }.or(async {
@@ -107,22 +107,22 @@ impl Master {
                 false
             });
             if !in_time.await {
-                return Some(claimed.wait(Wait { seconds: 1, reason: Reason::Pending }));
+                return claimed.wait(Wait { seconds: 1, reason: Reason::Pending }).ok();
             }
-            decision = self.decide_on(&claimed);
+            decision = self.decide_on(&claimed).await;
         }
         match decision {
             Decision::Accepted => self.seat(peer, claimed).await,
             _ => {
                 self.fire_auth("reject", &claimed.claim.id, claimed.key, &claimed.claim.autosign);
                 Timer::after(Duration::from_secs(1)).await;
-                Some(claimed.wait(Wait { seconds: 30, reason: Reason::Rejected }))
+                claimed.wait(Wait { seconds: 30, reason: Reason::Rejected }).ok()
             }
         }
     }
 
-    fn decide_on(&self, claimed: &Claimed) -> Decision {
-        self.decide(&claimed.claim.id, claimed.key, &claimed.claim.autosign)
+    async fn decide_on(&self, claimed: &Claimed) -> Decision {
+        self.decide(&claimed.claim.id, claimed.key, &claimed.claim.autosign).await
     }
 
     async fn seat(self: &Rc<Self>, peer: Peer, claimed: Claimed) -> Option<Vec<u8>> {
@@ -130,16 +130,16 @@ impl Master {
         if self.first_instance_lives(&id, claimed.claim.instance).await {
             log::warn!("two minions have the key of '{id}': the second one waits");
             self.fire_auth("duplicate", &id, claimed.key, &claimed.claim.autosign);
-            return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Duplicate }));
+            return claimed.wait(Wait { seconds: 30, reason: Reason::Duplicate }).ok();
         }
         if self.is_full(&id) {
             log::warn!("'{id}' waits: as many minions are connected as max_minions allows");
             self.fire_auth("full", &id, claimed.key, &claimed.claim.autosign);
-            return Some(claimed.wait(Wait { seconds: 30, reason: Reason::Full }));
+            return claimed.wait(Wait { seconds: 30, reason: Reason::Full }).ok();
         }
         // The admin may have changed their mind meanwhile.
-        if self.decide_on(&claimed) != Decision::Accepted {
-            return Some(claimed.wait(Wait { seconds: 1, reason: Reason::Pending }));
+        if self.decide_on(&claimed).await != Decision::Accepted {
+            return claimed.wait(Wait { seconds: 1, reason: Reason::Pending }).ok();
         }
         let (key, claim, life) = (claimed.key, claimed.claim.clone(), Claimed::spread_life());
         let welcome = {
@@ -153,7 +153,7 @@ impl Master {
                 crowd_ms: pool::time_for(self.accepted.borrow().len()).as_millis() as u32,
             }
         };
-        let (session, m4) = claimed.accept(&welcome);
+        let (session, m4) = claimed.accept(&welcome).ok()?;
         self.remember_boot(&id, claim.boot);
         self.strangers.borrow_mut().leave(peer.pipe);
         let (instance, boot, purpose) = (claim.instance, claim.boot, claim.purpose);

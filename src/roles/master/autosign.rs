@@ -5,14 +5,14 @@ use super::trust::Listed;
 use halite_lang::regex::Regex;
 use halite_lang::target::fnmatch::Pattern;
 use halite_value::{Map, Value};
-use std::cell::RefCell;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// The rules, as the configuration names them. Files are read again when they have changed.
+/// The rules, as the configuration names them. Files are read again when they have changed: what asks may block.
 #[derive(Debug)]
 pub struct Autosign {
     sign: Rules,
@@ -40,14 +40,14 @@ struct Access {
 struct Rules {
     path: Option<PathBuf>,
     /// When the file had changed last when it was read, and its lines.
-    read: RefCell<Option<(SystemTime, Vec<String>)>>,
+    read: Mutex<Option<(SystemTime, Vec<String>)>>,
 }
 
 impl Autosign {
     /// The rules of a master's configuration. `groups` are those of the user that it runs as.
     pub fn new(config: &Map, pki_dir: &Path, groups: Vec<u32>) -> Autosign {
         let path = |name: &str| config.str_at(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-        let file = |name: &str| Rules { path: path(name), read: RefCell::default() };
+        let file = |name: &str| Rules { path: path(name), read: Mutex::default() };
         let minutes = config.at("autosign_timeout").and_then(Value::as_int).unwrap_or(120);
         Autosign {
             sign: file("autosign_file"),
@@ -107,7 +107,7 @@ impl Rules {
     fn hold(&self, id: &str, access: &Access) -> bool {
         let Some(path) = &self.path else { return false };
         let modified = fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-        let mut read = self.read.borrow_mut();
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.as_ref().is_none_or(|(before, _)| *before != modified) {
             *read = access.lines(path).map(|lines| (modified, lines));
         }

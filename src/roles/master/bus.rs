@@ -33,7 +33,11 @@ impl Bus {
         self.number.set(self.number.get() + 1);
         let event = Numbered { number: self.number.get(), tag: tag.into(), data };
         if !self.publisher.is_alone() {
-            self.publisher.publish(cbor::encode(&event));
+            let published =
+                cbor::encode(&event).map_err(LinkError::from).and_then(|frame| self.publisher.publish(frame));
+            if let Err(error) = published {
+                log::error!("the event '{}' does not reach those who listen: {error}", event.tag.escape_debug());
+            }
         }
         event
     }

@@ -7,11 +7,10 @@ use super::Master;
 use super::seats::{PROBE_PATIENCE, Poke, STAND_AGAIN};
 use super::stats;
 use async_io::Timer;
-use halite_keys::Standing;
 use halite_value::{Map, Value};
 use halite_wire::cbor;
 use halite_wire::frame::{FRAME_LIMIT, HANDSHAKE_LIMIT, Notice, VERSION, kind};
-use halite_wire::link::{Local, Peer, PipeId, Service};
+use halite_wire::link::{LinkError, Local, Peer, PipeId, Service};
 use halite_wire::message::{Answer, Ask, Event, News, Remains, Stand, Work};
 use halite_wire::patience::until;
 use halite_wire::session::SessionId;
@@ -98,7 +97,15 @@ impl Master {
         kind.inspect(|kind| self.stats.note(kind, came));
         // A session that ended meanwhile gets no answer.
         let seats = self.seats.borrow();
-        Some(seats.at(sid)?.session.reply(number, &cbor::encode(&answer)))
+        let replying = seats.at(sid)?.session.replying(number);
+        let seal =
+            |answer: &Answer| cbor::encode(answer).map_err(LinkError::from).and_then(|plain| replying.seal(&plain));
+        let sealed = seal(&answer).or_else(|error| {
+            // Without an answer its minion would ask the same for ever.
+            log::error!("an answer is not sent: {error}");
+            seal(&Answer::Refused(error.to_string()))
+        });
+        sealed.ok()
     }
 
     /// A minion stands until there is something to do for it. Nothing: its connection or its session is gone.
@@ -123,7 +130,7 @@ impl Master {
                 let jobs = jobs.iter().map(|job| job.as_ref().clone());
                 let jobs = jobs
                     .take_while(|job| {
-                        size += cbor::encode(job).len();
+                        size = cbor::size(job).saturating_add(size);
                         size < ANSWER_LIMIT
                     })
                     .collect();
@@ -171,7 +178,7 @@ impl Master {
                 log::warn!("'{id}' may not fire the event '{}'", event.tag.escape_debug());
                 continue;
             }
-            let bytes = cbor::encode(&event).len();
+            let bytes = cbor::size(&event);
             if bytes > self.settings.max_event_size {
                 let tag = event.tag.escape_debug();
                 let limit = self.settings.max_event_size;
@@ -236,11 +243,10 @@ impl Master {
                     break;
                 }
             }
-            if let Err(error) = master.store.delete(&id, Standing::Accepted) {
-                return log::error!("the key of '{id}', which takes it back, cannot be deleted: {error}");
+            match master.key_taken_back(&id, remains).await {
+                Ok(()) => log::info!("'{id}' has taken its key back"),
+                Err(error) => log::error!("the key of '{id}', which takes it back, cannot be deleted: {error}"),
             }
-            log::info!("'{id}' has taken its key back");
-            master.keys_changed(&[("delete".to_owned(), id.to_string())], remains);
         };
         self.executor.spawn(later).detach();
         Answer::Done

@@ -13,6 +13,7 @@ use halite_node::fileserver::{Chunk, FileServer, Freshness, Version};
 use halite_value::Value;
 use halite_wire::cbor;
 use halite_wire::cbor::{ByteString, Bytes};
+use halite_wire::link::LinkError;
 use halite_wire::message::{Answer, FileAnswer, FileAsk};
 use halite_wire::patience::within;
 use halite_wire::session::{Replying, SessionId};
@@ -126,7 +127,7 @@ impl Master {
         };
         drop(permit);
         self.seats.borrow().at(sid)?;
-        Some(frame)
+        frame.ok()
     }
 
     /// Tells the bus when files have changed, where that is asked for (`fileserver_events`).
@@ -148,12 +149,18 @@ impl Master {
     }
 }
 
-fn sealed(replying: &Replying, answer: FileAnswer) -> Vec<u8> {
+/// An answer that does not fit says so: without one its minion would ask the same for ever.
+fn sealed(replying: &Replying, answer: FileAnswer) -> Result<Vec<u8>, LinkError> {
     let length = match &answer {
         FileAnswer::Bytes(bytes) => bytes.0.len() + 64,
         _ => 256,
     };
-    replying.seal_written(length, |frame| cbor::encode_into(&Answer::File(answer), frame))
+    let sealed = replying.seal_written(length, |frame| cbor::encode_into(&Answer::File(answer), frame));
+    sealed.or_else(|error| {
+        log::error!("an answer about files is not sent: {error}");
+        let refused = Answer::File(FileAnswer::Refused(error.to_string()));
+        replying.seal_written(256, |frame| cbor::encode_into(&refused, frame))
+    })
 }
 
 impl Desk {
@@ -313,7 +320,7 @@ mod tests {
             let FileAnswer::Names { entries, more } = page(entries.clone(), after.as_deref()) else {
                 panic!("no names");
             };
-            assert!(cbor::encode(&entries).len() < 700_000);
+            assert!(cbor::size(&entries) < 700_000);
             after = entries.last().map(|(name, _)| name.clone());
             got.extend(entries);
             pages += 1;

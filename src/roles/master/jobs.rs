@@ -12,6 +12,8 @@
 //! Every target ends in a state, so that whoever waits for a job is always told.
 
 use super::batch::{Stopped, Turns, Verdict};
+use super::database::Sent;
+use super::origins::Finished;
 use halite_wire::message::{EndState, Job, Outcome, Return, Step, Steps};
 use smol::channel::{Receiver, Sender, bounded};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -65,6 +67,8 @@ struct Record {
     /// In the order in which they came, for whoever reads along.
     steps: Vec<Step>,
     batch: Option<Turns>,
+    /// Whether all targets are here. Of a job of an earlier run they are those that were open.
+    is_whole: bool,
     /// Whether it has been told that the batch is over.
     is_told_over: bool,
     waiting: Vec<Sender<()>>,
@@ -126,6 +130,8 @@ pub struct Jobs {
     by_minion: HashMap<Id, HashSet<String>>,
     /// The records that are batches, so that nobody has to look for them among all the others.
     batches: BTreeSet<String>,
+    /// Those that were forgotten last: their minions may return them once more.
+    finished: Finished,
     /// When the last one began.
     last: Option<Instant>,
 }
@@ -140,6 +146,7 @@ impl Jobs {
             open: sent.len(),
             steps: Vec::new(),
             batch: None,
+            is_whole: true,
             is_told_over: false,
             waiting: Vec::new(),
             finished: sent.is_empty().then_some(now),
@@ -177,6 +184,9 @@ impl Jobs {
     /// Takes up a batch of an earlier run of the master. `started` had their turn before, so many seconds ago.
     pub fn restore_batch(&mut self, job: Rc<Job>, open: &[Id], started: &HashMap<Id, Duration>, now: Instant) {
         self.begin_batch(job.clone(), open, &[], now);
+        if let Some(record) = self.records.get_mut(&job.jid) {
+            record.is_whole = false;
+        }
         for id in open {
             let Some(age) = started.get(id) else {
                 continue;
@@ -243,6 +253,16 @@ impl Jobs {
         let state = State::restored(age, now);
         if let Some(record) = self.records.get_mut(&job.jid) {
             record.states.values_mut().for_each(|slot| *slot = state);
+            record.is_whole = false;
+        }
+    }
+
+    /// To whom a job was sent that is none for this minion, or is over. Nothing for one that is not known here.
+    pub fn sent(&self, jid: &str, id: &Id) -> Option<Sent> {
+        match self.records.get(jid) {
+            Some(record) if record.states.contains_key(id) => Some(Sent::ToIt),
+            Some(record) => record.is_whole.then_some(Sent::ToOthers),
+            None => self.finished.sent(jid, id),
         }
     }
 
@@ -367,10 +387,16 @@ impl Jobs {
         for end in &ended {
             self.end(&end.jid, &end.id, end.state, None, now);
         }
-        self.records.retain(|_, record| {
+        let is_forgotten = |_: &String, record: &mut Record| {
             record.waiting.retain(|waiting| !waiting.is_closed());
-            record.finished.is_none_or(|at| now - at < KEEP_FINISHED || !record.waiting.is_empty())
-        });
+            record.finished.is_some_and(|at| now - at >= KEEP_FINISHED && record.waiting.is_empty())
+        };
+        for (jid, record) in self.records.extract_if(is_forgotten) {
+            // Those of a batch may have been absent when their turn came, which is not the same as from the start.
+            if record.is_whole && record.batch.is_none() {
+                self.finished.add(jid, record.sent_to().collect());
+            }
+        }
         let records = &self.records;
         self.batches.retain(|jid| records.contains_key(jid));
         ended
@@ -468,6 +494,12 @@ impl State {
 }
 
 impl Record {
+    /// The minions that were connected when the job was published.
+    fn sent_to(&self) -> impl Iterator<Item = Id> {
+        let sent = self.states.iter().filter(|(_, state)| **state != State::Ended(EndState::Absent));
+        sent.map(|(id, _)| id.clone())
+    }
+
     /// The next targets of a batch: those that start, and those whose turn came in vain or never will.
     fn turn(&mut self, is_connected: &impl Fn(&Id) -> bool, now: Instant) -> (Vec<Id>, Vec<(Id, EndState)>) {
         let (mut started, mut ended) = (Vec::new(), Vec::new());

@@ -72,7 +72,8 @@ impl Service for LocalDoor {
                 Ok(ask) => master.answer_local(from.uid.unwrap_or(u32::MAX), ask).await,
                 Err(malformed) => refused(LocalFault::Invalid, malformed.to_string()),
             };
-            Some(cbor::encode(&answer))
+            let unfit = |unfit: cbor::Unfit| cbor::encode(&refused(LocalFault::Failed, unfit.to_string()));
+            cbor::encode(&answer).or_else(unfit).ok()
         })
     }
 
@@ -92,7 +93,7 @@ impl Service for LocalDoor {
 
 impl Master {
     async fn answer_local(self: &Rc<Self>, uid: u32, ask: LocalAsk) -> LocalAnswer {
-        let caller = self.settings.acl.caller(uid);
+        let caller = self.settings.acl.caller(uid).await;
         let allowed = match &ask {
             LocalAsk::Publish(publish) => caller.allows(Verb::Publish(publish)),
             LocalAsk::Wait { .. }
@@ -149,7 +150,7 @@ impl Master {
             }
             LocalAsk::StopBatch { jid } => self.stop_batch(&jid),
             LocalAsk::KeysChanged { changes, remains } => {
-                self.keys_changed(&changes, remains);
+                self.keys_changed(changes, remains).await;
                 LocalAnswer::Done
             }
             LocalAsk::Fire(Event { tag, data }) => {
@@ -159,18 +160,9 @@ impl Master {
                 self.fire(tag, data);
                 LocalAnswer::Done
             }
-            LocalAsk::Keep(Keep::ForgetGrains(ids)) => {
-                self.forget_grains(&ids);
-                self.written().await
-            }
-            LocalAsk::Keep(Keep::Store { bank, key, data }) => {
-                self.database.save_kept(bank, key, data);
-                self.written().await
-            }
-            LocalAsk::Keep(Keep::Flush { bank, key }) => {
-                self.database.flush_kept(bank, key);
-                self.written().await
-            }
+            LocalAsk::Keep(Keep::ForgetGrains(ids)) => written(self.forget_grains(ids).await),
+            LocalAsk::Keep(Keep::Store { bank, key, data }) => written(self.database.save_kept(bank, key, data).await),
+            LocalAsk::Keep(Keep::Flush { bank, key }) => written(self.database.flush_kept(bank, key).await),
         }
     }
 
@@ -228,22 +220,18 @@ impl Master {
         }
     }
 
-    fn forget_grains(&self, ids: &[String]) {
-        let mut minions = self.minions.borrow_mut();
+    async fn forget_grains(&self, ids: Vec<String>) -> Result<(), String> {
+        let mut forgotten = Vec::new();
         for id in ids {
-            if let Some(known) = minions.get_mut(id.as_str()) {
+            if let Some(known) = self.minions.borrow_mut().get_mut(id.as_str()) {
                 known.grains = Map::new();
-                self.database.save_grains(id.clone(), Map::new());
+                forgotten.push(self.database.forget_grains(id));
             }
         }
-    }
-
-    /// Done, as soon as it is in the database: whoever asks may read it next.
-    async fn written(&self) -> LocalAnswer {
-        match self.database.reach().await {
-            Ok(()) => LocalAnswer::Done,
-            Err(message) => refused(LocalFault::Failed, message),
+        for written in forgotten {
+            written.await?;
         }
+        Ok(())
     }
 
     fn presence_answer(&self) -> LocalAnswer {
@@ -269,7 +257,7 @@ fn run_of(tag: &str) -> Option<Jid> {
 fn fitting(mut steps: Steps) -> Steps {
     let mut size = 0;
     let fit = steps.steps.iter().take_while(|step| {
-        size += cbor::encode(*step).len();
+        size = cbor::size(*step).saturating_add(size);
         size < ANSWER_BYTES
     });
     let fit = fit.count().max(1);
@@ -278,6 +266,14 @@ fn fitting(mut steps: Steps) -> Steps {
         steps.steps.truncate(fit);
     }
     steps
+}
+
+/// Done, as soon as it is in the database: whoever asks may read it next.
+fn written(outcome: Result<(), String>) -> LocalAnswer {
+    match outcome {
+        Ok(()) => LocalAnswer::Done,
+        Err(message) => refused(LocalFault::Failed, message),
+    }
 }
 
 fn refused(fault: LocalFault, message: String) -> LocalAnswer {

@@ -199,7 +199,7 @@ fn answered(output: std::io::Result<std::process::Output>) -> Value {
         Err(_) => String::from_utf8_lossy(&output.stderr).trim().to_owned().into(),
     };
     // What is shorter as JSON may be longer as CBOR.
-    match cbor::encode(&value).len() > LONGEST {
+    match cbor::size(&value) > LONGEST {
         true => format!("the runner's answer is longer than {LONGEST} bytes").into(),
         false => value,
     }

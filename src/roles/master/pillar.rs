@@ -18,6 +18,7 @@ use halite_wire::seal::{Hash, hash};
 use halite_wire::session::SessionId;
 use smol::lock::{Mutex, Semaphore};
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -144,7 +145,11 @@ impl Master {
 
     /// The pillar of a minion: one that is kept, where it is still the right one.
     async fn pillar_of(self: &Rc<Self>, id: &Id, ask: PillarAsk) -> Arc<Encoded> {
-        let key = hash(&[&cbor::encode(&(&ask.grains, &ask.saltenv, &ask.pillarenv, &ask.over, &ask.ext, &ask.told))]);
+        let question = (&ask.grains, &ask.saltenv, &ask.pillarenv, &ask.over, &ask.ext, &ask.told);
+        let Ok(question) = cbor::encode(&question) else {
+            return Arc::new(Encoded::of(&with_error(&cbor::Unfit)));
+        };
+        let key = hash(&[&question]);
         let lasting = ask.lasting;
         let turn = self.minions.borrow_mut().entry(id.clone()).or_default().pillars.turn.clone();
         let _turn = turn.lock().await;
@@ -232,11 +237,23 @@ fn compiled(opts: &Map, id: &str, ask: &PillarAsk) -> (Arc<Encoded>, Lasts) {
         .unwrap_or_else(|_| Err(Fault::Internal("a fault in Halite itself, please report it".to_owned())));
     let Compiled { pillar, lasts } = compiled.unwrap_or_else(|fault| {
         log::error!("the pillar of '{id}' cannot be compiled: {fault}");
-        let errors = Value::list([fault.to_string()]);
-        Compiled { pillar: Map::from_iter([(ERRORS, errors)]), lasts: Lasts::Once }
+        Compiled { pillar: with_error(&fault), lasts: Lasts::Once }
     });
-    let bytes = cbor::encode(&pillar);
-    (Arc::new(Encoded { digest: hash(&[&bytes]), bytes }), lasts)
+    (Arc::new(Encoded::of(&pillar)), lasts)
+}
+
+/// The pillar of whoever cannot have theirs: no state runs with it.
+fn with_error(why: &dyn Display) -> Map {
+    Map::from_iter([(ERRORS, Value::list([why.to_string()]))])
+}
+
+impl Encoded {
+    fn of(pillar: &Map) -> Encoded {
+        let unfit = |unfit| cbor::encode(&with_error(&unfit));
+        // Empty bytes are no pillar for whoever gets them.
+        let bytes = cbor::encode(pillar).or_else(unfit).unwrap_or_default();
+        Encoded { digest: hash(&[&bytes]), bytes }
+    }
 }
 
 #[cfg(test)]

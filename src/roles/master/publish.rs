@@ -1,9 +1,10 @@
 //! How a job begins and how its returns come in.
 
 use super::Master;
-use super::database::{self, Archive, Closes, Over};
+use super::database::{Closes, Over, Sent};
 use super::door::unix_time;
 use super::jobs::{Ended, Id, Received, Way};
+use super::origins::Patience;
 use super::pillar::Opened;
 use super::seats::Poke;
 use halite_core::jid::Jid;
@@ -33,7 +34,7 @@ impl Master {
     pub(super) async fn publish(self: &Rc<Self>, user: &str, ask: Publish) -> LocalAnswer {
         let invalid = |message: String| LocalAnswer::Refused { fault: LocalFault::Invalid, message };
         // A key that was put there a moment ago is a minion that is expected.
-        self.look_for_keys();
+        self.look_for_keys().await;
         let expected = match self.expand(&ask.tgt, &ask.tgt_type, ask.extra.str_at("delimiter")).await {
             Ok(expected) => expected,
             Err(message) => return invalid(message),
@@ -54,7 +55,7 @@ impl Master {
             extra: ask.extra,
             batch: ask.batch,
         };
-        let size = cbor::encode(&job).len();
+        let size = cbor::size(&job);
         if size > JOB_LIMIT {
             return invalid(format!(
                 "the arguments make a job of {size} bytes, more than {JOB_LIMIT}: send them as a file"
@@ -89,7 +90,10 @@ impl Master {
         }
         if everyone && sent.iter().any(|(_, way)| *way == Way::Published) {
             let frame = publication::publish(&mut self.epoch.borrow_mut(), &self.identity, &job);
-            self.publisher.publish(frame);
+            if let Err(error) = frame.and_then(|frame| self.publisher.publish(frame)) {
+                // Its targets get it with their standing requests.
+                log::error!("job {jid} is not published: {error}");
+            }
         }
         let mut seats = self.seats.borrow_mut();
         for (id, way) in &sent {
@@ -152,9 +156,14 @@ impl Master {
 
     /// A return has come in. The client is told at once; the minion when it is on the disk.
     pub(super) async fn take_return(self: &Rc<Self>, sid: SessionId, ret: Return) -> Option<Answer> {
-        match self.note_return(sid, ret)? {
+        let noted = match self.note_return(sid, ret, None)? {
+            Noted::Unknown(id, ret) => self.note_unknown(id, sid, *ret, Patience::Any)?.recv().await.ok()??,
+            noted => noted,
+        };
+        match noted {
             Noted::Refused(why) => Some(Answer::Refused(why)),
             Noted::Saving(saving) => self.is_saved(sid, saving).await.then_some(Answer::Done),
+            Noted::Unknown(..) => None,
         }
     }
 
@@ -162,22 +171,38 @@ impl Master {
     pub(super) fn take_returns(self: &Rc<Self>, sid: SessionId, returns: Vec<Return>) {
         for ret in returns {
             let jid = ret.jid.clone();
-            match self.note_return(sid, ret) {
-                None => return,
-                Some(Noted::Refused(why)) => {
-                    log::warn!("a return for job {} is dropped: {why}", jid.escape_debug());
-                    self.seats.borrow_mut().acknowledge(sid, jid, Instant::now());
+            let Some(noted) = self.note_return(sid, ret, None) else {
+                return;
+            };
+            let master = self.clone();
+            let Noted::Unknown(id, ret) = noted else {
+                self.executor.spawn(async move { master.acknowledge(sid, jid, noted).await }).detach();
+                continue;
+            };
+            let Some(later) = self.note_unknown(id, sid, *ret, Patience::Bounded) else {
+                continue;
+            };
+            let acknowledge = async move {
+                if let Ok(Some(noted)) = later.recv().await {
+                    master.acknowledge(sid, jid, noted).await;
                 }
-                Some(Noted::Saving(saving)) => {
-                    let master = self.clone();
-                    let save = async move {
-                        if master.is_saved(sid, saving).await {
-                            master.seats.borrow_mut().acknowledge(sid, jid, Instant::now());
-                        }
-                    };
-                    self.executor.spawn(save).detach();
-                }
+            };
+            self.executor.spawn(acknowledge).detach();
+        }
+    }
+
+    /// Acknowledges a return that came with a standing request when it is on the disk, or never will be.
+    async fn acknowledge(&self, sid: SessionId, jid: String, noted: Noted) {
+        let is_done = match noted {
+            Noted::Saving(saving) => self.is_saved(sid, saving).await,
+            Noted::Refused(why) => {
+                log::warn!("a return for job {} is dropped: {why}", jid.escape_debug());
+                true
             }
+            Noted::Unknown(..) => false,
+        };
+        if is_done {
+            self.seats.borrow_mut().acknowledge(sid, jid, Instant::now());
         }
     }
 
@@ -188,18 +213,21 @@ impl Master {
         self.seats.borrow().at(sid).is_some() && saved.is_ok()
     }
 
-    /// Tells everybody that a return has come in, and begins to save it. Nothing: its session has ended.
-    fn note_return(self: &Rc<Self>, sid: SessionId, ret: Return) -> Option<Noted> {
+    /// Tells everybody that a return has come in, and begins to save it. `sent` is what the database has said of its job,
+    /// if it was asked. Nothing: its session has ended.
+    pub(super) fn note_return(self: &Rc<Self>, sid: SessionId, ret: Return, sent: Option<Sent>) -> Option<Noted> {
         let (id, valid) = self.seats.borrow().at(sid).map(|seat| (seat.id.clone(), seat.valid.clone()))?;
         if let Err(error) = Jid::parse(&ret.jid) {
             return Some(Noted::Refused(error.to_string()));
         }
         let mut received = self.jobs.borrow_mut().returned(&id, &ret, Instant::now());
         if received == Received::Unknown {
-            match self.origin(&id, &ret.jid) {
-                Origin::Own => {}
-                Origin::Sent => received = Received::Late,
-                Origin::Others => {
+            match sent.or_else(|| self.remembered_origin(&id, &ret.jid)) {
+                None => return Some(Noted::Unknown(id, Box::new(ret))),
+                // Nobody published it: its minion started it.
+                Some(Sent::Never) => {}
+                Some(Sent::ToIt) => received = Received::Late,
+                Some(Sent::ToOthers) => {
                     log::warn!("'{id}' returned job {}, which was not sent to it", ret.jid);
                     return Some(Noted::Refused("this job was not sent to this minion".to_owned()));
                 }
@@ -223,19 +251,6 @@ impl Master {
             self.database.save_return(&id, ret, event.data, Over::Replaces, closes, valid)
         };
         Some(Noted::Saving(saving))
-    }
-
-    /// Whose job it is that a minion returns and that is not open for it.
-    fn origin(&self, id: &Id, jid: &str) -> Origin {
-        if self.jobs.borrow().knows(jid) {
-            return Origin::Others;
-        }
-        let kept = Archive::open(&database::path_in(&self.settings.cachedir)).ok().flatten();
-        match kept.and_then(|archive| archive.job(jid).ok().flatten()).map(|job| job.minions()) {
-            None => Origin::Own,
-            Some(minions) if minions.iter().any(|minion| minion == id.as_ref()) => Origin::Sent,
-            Some(_) => Origin::Others,
-        }
     }
 
     pub(super) fn take_piece(&self, sid: SessionId, digest: Hash, offset: u64, bytes: &[u8]) -> Answer {
@@ -297,19 +312,12 @@ impl Master {
 }
 
 /// What becomes of a return that has come in.
-enum Noted {
+pub(super) enum Noted {
     Refused(String),
     /// Ready when it is on the disk, or cannot be.
     Saving(Local<Result<(), String>>),
-}
-
-/// Where a job comes from that is not open (any more).
-enum Origin {
-    /// Nobody published it: its minion started it.
-    Own,
-    /// It was published to this minion.
-    Sent,
-    Others,
+    /// Nothing yet: whose job it is, this minion's among others, is not known by heart.
+    Unknown(Id, Box<Return>),
 }
 
 /// A return with the fields that Salt's events and job caches have.

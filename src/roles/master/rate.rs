@@ -1,27 +1,29 @@
 //! A bound on how often something may happen that strangers can cause.
 
-use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Allows a burst and then a steady rate.
+/// Allows a burst and then a steady rate, to whatever thread asks.
 pub struct Rate {
     burst: f64,
     per_second: f64,
-    left: Cell<f64>,
-    last: Cell<Option<Instant>>,
+    /// How many are left, and when that was so.
+    left: Mutex<(f64, Option<Instant>)>,
 }
 
 impl Rate {
     pub fn new(burst: u32, per: Duration) -> Rate {
         let burst = f64::from(burst);
-        Rate { burst, per_second: burst / per.as_secs_f64(), left: Cell::new(burst), last: Cell::new(None) }
+        Rate { burst, per_second: burst / per.as_secs_f64(), left: Mutex::new((burst, None)) }
     }
 
     pub fn allows(&self, now: Instant) -> bool {
-        let passed = self.last.replace(Some(now)).map_or(0.0, |last| now.saturating_duration_since(last).as_secs_f64());
-        let left = (self.left.get() + passed * self.per_second).min(self.burst);
+        let mut state = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let (left, last) = *state;
+        let passed = last.map_or(0.0, |last| now.saturating_duration_since(last).as_secs_f64());
+        let left = (left + passed * self.per_second).min(self.burst);
         let allowed = left >= 1.0;
-        self.left.set(if allowed { left - 1.0 } else { left });
+        *state = (if allowed { left - 1.0 } else { left }, Some(now));
         allowed
     }
 }

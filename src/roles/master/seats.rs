@@ -446,7 +446,7 @@ mod tests {
         assert!(seats.is_connected("web1"));
         assert_eq!(seats.closed(PipeId(1)).as_deref(), Some("web1"));
         assert!(!seats.is_connected("web1"));
-        let (frame, _) = minion.request(b"x");
+        let (frame, _) = minion.request(b"x").unwrap();
         assert!(hears(&mut seats, minion.id, &frame, PipeId(2), now));
         assert!(seats.is_connected("web1"));
         assert_eq!(seats.closed(PipeId(1)), None, "the old connection is nobody's");
@@ -458,7 +458,7 @@ mod tests {
         let (mut call, master) = session();
         seats.seat(NewSeat { purpose: Purpose::Errand, ..new_seat(master, 1, 1) }, now);
         assert!(!seats.is_connected("web1") && seats.connected().next().is_none());
-        let (frame, _) = call.request(b"a return");
+        let (frame, _) = call.request(b"a return").unwrap();
         assert!(seats.open(call.id, &frame, now).is_some());
         assert_eq!(seats.sweep(now + STAND_AGAIN * 2).len(), 1, "and it does not stay");
     }
@@ -502,7 +502,7 @@ mod tests {
         let (mut minion, master) = session();
         seats.seat(new_seat(master, 1, 1), now);
         let later = now + Duration::from_secs(4);
-        let (frame, _) = minion.request(b"a return");
+        let (frame, _) = minion.request(b"a return").unwrap();
         assert!(hears(&mut seats, minion.id, &frame, PipeId(1), later));
         assert!(seats.sweep(later + STAND_AGAIN).is_empty());
         assert_eq!(seats.sweep(later + STAND_AGAIN * 2).len(), 1);
@@ -515,7 +515,7 @@ mod tests {
         seats.seat(new_seat(master, 1, 1), now);
         let (second, master) = session();
         assert_eq!(seats.seat(new_seat(master, 1, 1), now), None);
-        let (frame, _) = first.request(b"a return under way");
+        let (frame, _) = first.request(b"a return under way").unwrap();
         assert!(hears(&mut seats, first.id, &frame, PipeId(1), now));
         assert!(!seats.is_current(first.id) && seats.is_current(second.id));
         let (third, master) = session();

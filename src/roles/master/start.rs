@@ -19,6 +19,7 @@ use halite_wire::nng::Keepalive;
 use halite_wire::seal;
 use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// How long a minion may stay away before a job that it has taken is lost.
@@ -67,7 +68,7 @@ fn prepare(config: &Config, options: &MasterOptions) -> Result<Settings, Failure
             open_mode: automatic(options.open_mode),
             lists: Some(lists),
         },
-        acl: Acl::new(rustix::process::geteuid().as_raw(), &config.opts, Box::new(name_of)),
+        acl: Acl::new(rustix::process::geteuid().as_raw(), &config.opts, Arc::new(name_of)),
         presence_events: on(options.presence_events),
         keep_events: on(config.opts.at("event_return").is_some_and(Value::truthy)),
         keep_jobs: options.keep_jobs,

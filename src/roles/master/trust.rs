@@ -1,9 +1,16 @@
 //! Which key may speak for which id: the store, the admin's rules, and what happens when a decision changes.
+//!
+//! The keys of accepted minions are known by heart. All else lies on the disk, and is looked at and changed on the blocking
+//! pool, by one at a time: whoever holds the turn ([`Master::turn`](super::Master)) sees what those before have done, and
+//! what they have found is taken over before the next one begins.
+
+pub(super) mod look_up;
 
 use super::Master;
 use super::jobs::Id;
 use halite_keys::PublicKey;
-use halite_keys::store::{Known, Pended, Standing, StoreError};
+use halite_keys::store::{Standing, StoreError};
+use halite_keys::watch::News;
 use halite_value::{Map, Value};
 use halite_wire::message::Remains;
 use smol::channel::{Receiver, Sender, bounded};
@@ -11,6 +18,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Instant;
+
+pub use look_up::Desk;
+use look_up::{By, Looked, Read};
 
 /// The rules by which keys are decided on without an admin.
 #[derive(Default)]
@@ -24,7 +34,7 @@ pub struct Rules {
 }
 
 /// Asks the admin's lists of ids and grains.
-pub type ListRule = Box<dyn Fn(&str, &Map) -> Listed>;
+pub type ListRule = Box<dyn Fn(&str, &Map) -> Listed + Send + Sync>;
 
 /// Whether something happens by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,96 +93,31 @@ impl Waiting {
 
 impl Master {
     /// Decides on a key that has proved itself, and writes down what is new.
-    pub fn decide(&self, id: &str, key: PublicKey, grains: &Map) -> Decision {
-        if self.accepted.borrow().get(id) == Some(&key) {
+    pub async fn decide(&self, id: &str, key: PublicKey, grains: &Map) -> Decision {
+        let is_accepted = || self.accepted.borrow().get(id) == Some(&key);
+        if is_accepted() {
             return Decision::Accepted;
         }
-        match self.look_up(id, key, grains) {
-            Ok(decision) => decision,
-            Err(error) => {
-                log::error!("the key of '{}' cannot be decided on: {error}", id.escape_debug());
-                Decision::Waits
-            }
+        let _turn = self.turn.lock().await;
+        if is_accepted() {
+            return Decision::Accepted;
         }
+        let (keys, name, shown) = (self.keys.clone(), id.to_owned(), grains.clone());
+        let looked = smol::unblock(move || keys.look_up(&name, key, &shown)).await;
+        self.take_over(id, key, grains, looked);
+        looked.decision
     }
 
-    fn look_up(&self, id: &str, key: PublicKey, grains: &Map) -> Result<Decision, StoreError> {
-        let rules = &self.settings.rules;
-        if rules.open_mode == Automatic::Yes {
-            return self.accept_new(id, key);
-        }
-        let listed = || rules.lists.as_ref().map_or(Listed::Nothing, |lists| lists(id, grains));
-        match self.store.standing(id, &key)? {
-            Known::Is(Standing::Accepted) => {
-                self.accepted.borrow_mut().insert(id.into(), key);
-                Ok(Decision::Accepted)
+    fn take_over(&self, id: &str, key: PublicKey, grains: &Map, looked: Looked) {
+        if let Some(by) = looked.accepted {
+            self.accepted.borrow_mut().insert(id.into(), key);
+            if by == By::Rule {
+                self.unsettled.set(true);
             }
-            Known::Is(Standing::Rejected) => Ok(Decision::Rejected),
-            Known::Is(Standing::Pending) => match listed() {
-                Listed::Reject => {
-                    self.store.reject(id, Standing::Pending)?;
-                    Ok(Decision::Rejected)
-                }
-                Listed::Sign => self.accept_new(id, key),
-                Listed::Nothing if rules.auto_accept == Automatic::Yes => self.accept_new(id, key),
-                Listed::Nothing => {
-                    if self.rate.allows(Instant::now()) {
-                        self.fire_auth("pend", id, key, grains);
-                    }
-                    Ok(Decision::Waits)
-                }
-            },
-            Known::Taken(_) => self.deny(id, key, grains),
-            Known::Is(Standing::Denied) | Known::Unknown => match listed() {
-                Listed::Reject => {
-                    self.store.put_pending(id, &key)?;
-                    self.store.reject(id, Standing::Pending)?;
-                    self.fire_auth("reject", id, key, grains);
-                    Ok(Decision::Rejected)
-                }
-                Listed::Sign => self.accept_new(id, key),
-                Listed::Nothing if rules.auto_accept == Automatic::Yes => self.accept_new(id, key),
-                Listed::Nothing => self.pend(id, key, grains),
-            },
         }
-    }
-
-    fn accept_new(&self, id: &str, key: PublicKey) -> Result<Decision, StoreError> {
-        self.store.put_accepted(id, &key)?;
-        self.unsettled.set(true);
-        self.accepted.borrow_mut().insert(id.into(), key);
-        log::info!("the key of '{id}' is accepted by rule");
-        Ok(Decision::Accepted)
-    }
-
-    fn pend(&self, id: &str, key: PublicKey, grains: &Map) -> Result<Decision, StoreError> {
-        match self.store.put_pending(id, &key)? {
-            Pended::Written => {
-                log::info!("a new key waits for a decision: '{id}'");
-                self.fire_auth("pend", id, key, grains);
-            }
-            Pended::Waiting => return self.deny(id, key, grains),
-            Pended::Full if self.rate.allows(Instant::now()) => {
-                log::warn!("as many keys wait as may ({}): that of '{id}' is not kept", self.settings.pending_max);
-                self.fire_auth("full", id, key, grains);
-            }
-            Pended::Full => {}
+        if let Some(act) = looked.told {
+            self.fire_auth(act, id, key, grains);
         }
-        Ok(Decision::Waits)
-    }
-
-    /// The id belongs to another key: the admin is told, the peer is not.
-    fn deny(&self, id: &str, key: PublicKey, grains: &Map) -> Result<Decision, StoreError> {
-        // Whoever can connect can cause this, with a new key each time.
-        if !self.rate.allows(Instant::now()) {
-            return Ok(Decision::Waits);
-        }
-        if self.store.key(Standing::Denied, id).ok() != Some(key) {
-            self.store.deny(id, &key)?;
-        }
-        log::warn!("the id '{id}' came with another key than the known one: denied");
-        self.fire_auth("denied", id, key, grains);
-        Ok(Decision::Waits)
     }
 
     /// Tells of a handshake, with the grains that came with the key where the configuration wants to see them.
@@ -194,47 +139,106 @@ impl Master {
     }
 
     /// The key tool has changed keys: takes the change over at once and tells the bus.
-    pub fn keys_changed(self: &Rc<Self>, changes: &[(String, String)], remains: Remains) {
-        for (act, id) in changes {
+    pub async fn keys_changed(self: &Rc<Self>, changes: Vec<(String, String)>, remains: Remains) {
+        let _turn = self.turn.lock().await;
+        let (keys, watch) = (self.keys.clone(), self.watch.take());
+        let (changes, shown, read) = smol::unblock(move || {
+            let shown: Vec<Option<PublicKey>> = changes
+                .iter()
+                .map(|(act, id)| match act.as_str() {
+                    "deleted" => None,
+                    "accepted" => keys.store.key(Standing::Accepted, id).ok(),
+                    _ => keys.store.key(Standing::Rejected, id).ok(),
+                })
+                .collect();
+            let read = keys.read(watch);
+            (changes, shown, read)
+        })
+        .await;
+        for ((act, id), key) in changes.iter().zip(shown) {
             let mut data =
                 Map::from_iter([("act", Value::from(act)), ("id", Value::from(id)), ("result", Value::from(true))]);
-            if act != "deleted"
-                && let Ok(key) =
-                    self.store.key(if act == "accepted" { Standing::Accepted } else { Standing::Rejected }, id)
-            {
+            if let Some(key) = key {
                 data.insert("pub", key.to_pem());
             }
             self.fire("salt/key", data);
         }
-        self.reload_keys_and(remains);
-        for (_, id) in changes {
+        self.take_keys(read, remains);
+        for (_, id) in &changes {
             self.waiting.decided(id);
         }
     }
 
-    /// Takes over what somebody has changed in the key folders by hand. Not while keys are accepted by rule: it would be
-    /// for our own changes, and reads every key.
-    pub fn look_for_keys(self: &Rc<Self>) {
-        if !self.unsettled.get() && self.store.changed(&self.stamp.borrow()) {
-            self.reload_keys();
+    /// Removes the key of a minion that takes it back, and all that it has.
+    pub async fn key_taken_back(self: &Rc<Self>, id: &str, remains: Remains) -> Result<(), StoreError> {
+        let turn = self.turn.lock().await;
+        let (keys, name) = (self.keys.clone(), id.to_owned());
+        smol::unblock(move || keys.store.delete(&name, Standing::Accepted)).await?;
+        drop(turn);
+        self.keys_changed(vec![("delete".to_owned(), id.to_owned())], remains).await;
+        Ok(())
+    }
+
+    /// Takes over what somebody has changed in the key folders by hand, as far as the kernel has told it. Not while keys
+    /// are accepted by rule: it would be for our own changes, and reads every key.
+    pub async fn look_for_keys(self: &Rc<Self>) {
+        if self.unsettled.get() {
+            return;
+        }
+        // Not here while they are read, or when they cannot be watched.
+        let Some(watch) = self.watch.take() else {
+            return self.look_at_key_folders().await;
+        };
+        if watch.news() == News::Nothing {
+            *self.watch.borrow_mut() = Some(watch);
+            return;
+        }
+        self.reload_keys().await;
+    }
+
+    /// The same by a look at the folders: it also shows what another host has done to them.
+    pub async fn look_at_key_folders(self: &Rc<Self>) {
+        if self.unsettled.get() {
+            return;
+        }
+        let changed = {
+            let _turn = self.turn.lock().await;
+            let (keys, stamp) = (self.keys.clone(), self.stamp.borrow().clone());
+            smol::unblock(move || keys.store.changed(&stamp)).await
+        };
+        if changed {
+            self.reload_keys().await;
         }
     }
 
     /// Looks at the key folders, and ends the sessions of those that are not accepted any more.
-    pub fn reload_keys(self: &Rc<Self>) {
-        let keeps = self.settings.opts.at("preserve_minion_cache").is_some_and(Value::truthy);
-        self.reload_keys_and(if keeps { Remains::Kept } else { Remains::Forgotten });
+    async fn reload_keys(self: &Rc<Self>) {
+        let _turn = self.turn.lock().await;
+        let (keys, watch) = (self.keys.clone(), self.watch.take());
+        let read = smol::unblock(move || keys.read(watch)).await;
+        self.take_keys(read, self.remains());
     }
 
-    fn reload_keys_and(self: &Rc<Self>, remains: Remains) {
-        let stamp = self.store.stamp();
-        let snapshot = match self.store.snapshot() {
-            Ok(snapshot) => snapshot,
+    /// The same at the start of a master, when nobody is there who would have to wait.
+    pub fn load_keys(self: &Rc<Self>) {
+        self.take_keys(self.keys.read(self.watch.take()), self.remains());
+    }
+
+    /// What is kept of a minion whose key is gone.
+    fn remains(&self) -> Remains {
+        match self.settings.opts.at("preserve_minion_cache").is_some_and(Value::truthy) {
+            true => Remains::Kept,
+            false => Remains::Forgotten,
+        }
+    }
+
+    /// Takes over which keys are accepted.
+    fn take_keys(self: &Rc<Self>, read: Result<Read, StoreError>, remains: Remains) {
+        let Read { watch, stamp, snapshot } = match read {
+            Ok(read) => read,
             Err(error) => return log::error!("the keys cannot be read, the known ones stay: {error}"),
         };
-        for error in &snapshot.unusable {
-            log::warn!("a key file is not usable: {error}");
-        }
+        *self.watch.borrow_mut() = watch;
         *self.stamp.borrow_mut() = stamp;
         let now: HashMap<Id, PublicKey> = snapshot.keys.into_iter().map(|(id, key)| (Id::from(id), key)).collect();
         let before = std::mem::replace(&mut *self.accepted.borrow_mut(), now);
@@ -263,6 +267,7 @@ impl Master {
             }
             let ended = self.jobs.borrow_mut().key_gone(id, Instant::now());
             self.ended(ended);
+            self.origins.borrow_mut().forget(id);
             if remains == Remains::Forgotten {
                 self.minions.borrow_mut().remove(id);
                 self.database.forget_minion(id.to_string());

@@ -134,11 +134,12 @@ impl Channel {
     pub async fn ask_unbounded(&self, ask: &Ask) -> Result<Answer, AskError> {
         let up = self.up.borrow().clone().ok_or(AskError::Down)?;
         let on = up.link.ok_or(AskError::Down)?;
-        let (frame, number) = up.session.borrow_mut().request(&cbor::encode(ask));
+        let plain = cbor::encode(ask).map_err(|unfit| AskError::Link(unfit.into()))?;
+        let (frame, number) = up.session.borrow_mut().request(&plain).map_err(AskError::Link)?;
         let answered = within(PATIENCE, on.link.request(frame)).await;
         let reply = match answered.unwrap_or(Err(LinkError::Silent)) {
             Ok(reply) => reply,
-            Err(error @ LinkError::TooLong { .. }) => return Err(AskError::Link(error)),
+            Err(error) if error.is_final() => return Err(AskError::Link(error)),
             Err(error) => {
                 let _ = self.trouble.try_send(Trouble::Link(on.number));
                 return Err(AskError::Link(error));
@@ -162,7 +163,7 @@ impl Channel {
             self.ready().await;
             match self.ask(ask).await {
                 Ok(answer) => return Ok(answer),
-                Err(AskError::Link(error @ LinkError::TooLong { .. })) => return Err(error),
+                Err(AskError::Link(error)) if error.is_final() => return Err(error),
                 Err(_) => Timer::after(Duration::from_millis(50 + spread(200))).await,
             };
         }
@@ -382,7 +383,7 @@ impl Channel {
             autosign: self.autosign_grains(),
             purpose: self.settings.purpose,
         };
-        let (claimed, m3) = known.claim(&self.identity, &claim);
+        let (claimed, m3) = known.claim(&self.identity, &claim)?;
         // An answer to a key that is not accepted comes after half a minute.
         let m4 = answered(link, m3, PATIENCE).await?;
         Ok((master, claimed.receive(&m4)?))

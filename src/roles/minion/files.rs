@@ -102,7 +102,7 @@ impl FileChannel {
 
     /// Asks until there is an answer. The error is a sentence.
     pub async fn ask(self: &Rc<Self>, ask: FileAsk) -> Result<FileAnswer, String> {
-        let plain = cbor::encode(&Ask::File(ask));
+        let plain = cbor::encode(&Ask::File(ask)).map_err(|unfit| unfit.to_string())?;
         let mut heard = Instant::now();
         loop {
             let permit = self.permits.acquire().await;
@@ -110,7 +110,7 @@ impl FileChannel {
             match tried.unwrap_or(Err(LinkError::Silent)) {
                 Ok(FileAnswer::Later) => heard = Instant::now(),
                 Ok(answer) => return Ok(answer),
-                Err(error @ LinkError::TooLong { .. }) => return Err(error.to_string()),
+                Err(error) if error.is_final() => return Err(error.to_string()),
                 Err(_) if heard.elapsed() >= self.patience => {
                     return Err(format!("File client timed out after {} seconds", heard.elapsed().as_secs()));
                 }
@@ -128,7 +128,7 @@ impl FileChannel {
         };
         let link = self.link(&met).await?;
         self.used.set(Instant::now());
-        let (frame, number) = session.borrow_mut().request(plain);
+        let (frame, number) = session.borrow_mut().request(plain)?;
         let replying = session.borrow().replying(number);
         let mut reply = match link.request(frame).await {
             Ok(reply) => reply,
@@ -269,7 +269,9 @@ impl FileChannel {
 
     /// Where the parts of a file are gathered. One that two jobs fetch at once is gathered twice.
     fn parts_of(self: &Rc<Self>, found: &Found) -> Parts {
-        let name = hash(&[&cbor::encode(&(&found.path, &found.saltenv, &found.version))]);
+        // Each part ends where its length or the next one says, so that no two files have one name.
+        let length = (found.path.len() as u64).to_be_bytes();
+        let name = hash(&[&length, found.path.as_bytes(), &found.version.0, found.saltenv.as_bytes()]);
         let hex: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut under_way = self.under_way.borrow_mut();
         let names = (0..).map(|number: u32| match number {

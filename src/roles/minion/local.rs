@@ -124,7 +124,8 @@ impl Service for LocalDoor {
                 }
                 Err(malformed) => MinionAnswer::Refused(malformed.to_string()),
             };
-            Some(cbor::encode(&answer))
+            let unfit = |unfit: cbor::Unfit| cbor::encode(&MinionAnswer::Refused(unfit.to_string()));
+            cbor::encode(&answer).or_else(unfit).ok()
         })
     }
 
@@ -168,7 +169,7 @@ impl MinionSocket {
                 Some(daemon) if poll_once(daemon.closed()).await.is_none() => daemon,
                 _ => Connection::local(&self.path, Duration::from_secs(5)).await?,
             };
-            let answer = daemon.request(cbor::encode(ask)).await?;
+            let answer = daemon.request(cbor::encode(ask)?).await?;
             *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(daemon);
             Ok(answer)
         });

@@ -57,7 +57,10 @@ impl Minion {
         let answered = within(patience, from_master(&self.channel, ask)).await;
         let late = || Err(format!("the master has not answered for {} s", patience.as_secs()));
         match answered.unwrap_or_else(late) {
-            Ok(pillar) => MinionAnswer::Pillar(self.parts.borrow_mut().begin(cbor::encode(&pillar))),
+            Ok(pillar) => match cbor::encode(&pillar) {
+                Ok(whole) => MinionAnswer::Pillar(self.parts.borrow_mut().begin(whole)),
+                Err(unfit) => MinionAnswer::Refused(unfit.to_string()),
+            },
             Err(why) => MinionAnswer::Refused(why),
         }
     }
@@ -235,10 +238,10 @@ mod tests {
             }
             whole.open()
         };
-        let first = parts.begin(cbor::encode(&pillar));
+        let first = parts.begin(cbor::encode(&pillar).unwrap());
         assert_eq!(collect(&parts, first.clone(), None), Some(pillar.clone()));
         assert_eq!(collect(&parts, first, Some(300_000)), None);
-        let short = parts.begin(cbor::encode(&Map::from_iter([("a", 1)])));
+        let short = parts.begin(cbor::encode(&Map::from_iter([("a", 1)])).unwrap());
         assert!(parts.part(short.digest.0, 0).is_none(), "what fits is not kept");
     }
 }

@@ -73,7 +73,7 @@ impl Unacknowledged {
         let mut stay = VecDeque::with_capacity(self.results.len());
         for (since, went, short) in self.results.drain(..) {
             if went == Went::Not {
-                bytes += cbor::encode(&short.ret).len();
+                bytes = cbor::size(&short.ret).saturating_add(bytes);
                 if bytes > TOGETHER {
                     alone.push(short);
                     continue;

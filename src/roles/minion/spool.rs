@@ -39,7 +39,7 @@ impl Spool {
 
     /// Puts a result in place, whole.
     pub fn put(&self, jid: &Jid, ret: &Return) -> io::Result<()> {
-        let result = cbor::encode(ret);
+        let result = cbor::encode(ret).map_err(io::Error::other)?;
         if self.jobs.put_result(jid, &result, &self.path(jid))? {
             return Ok(());
         }

@@ -228,10 +228,10 @@ impl Minion {
 
     /// Sends a return until the master has it.
     async fn deliver(self: Rc<Self>, jid: Jid, ret: Return) {
-        let whole = cbor::encode(&ret);
-        let answer = match whole.len() <= PIECE {
-            true => self.channel.ask_until_answered(&Ask::Return(Box::new(ret.clone()))).await,
-            false => self.deliver_in_pieces(&whole).await,
+        let answer = match cbor::encode(&ret) {
+            Ok(whole) if whole.len() > PIECE => self.deliver_in_pieces(&whole).await,
+            Ok(_) => self.channel.ask_until_answered(&Ask::Return(Box::new(ret.clone()))).await,
+            Err(unfit) => Err(unfit.into()),
         };
         let why = match answer {
             Ok(Answer::Refused(why)) => Some(why),

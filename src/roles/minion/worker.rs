@@ -71,6 +71,8 @@ pub fn start(background: &Background, job: &Job, lock: &Lock) -> std::io::Result
         grains: Cow::Borrowed(&background.grains),
         pillar: Cow::Borrowed(&background.pillar),
     };
+    // Before there is a worker: half an order is none.
+    let order = cbor::encode(&order).map_err(std::io::Error::other)?;
     // The running file, even when another version has taken its place on disk.
     let mut command = Command::new("/proc/self/exe");
     command.arg0(NAME).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
@@ -80,7 +82,7 @@ pub fn start(background: &Background, job: &Job, lock: &Lock) -> std::io::Result
     let mut child = command.spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // A worker that ended already tells more by its end than by this.
-        let _ = stdin.write_all(&cbor::encode(&order));
+        let _ = stdin.write_all(&order);
     }
     Ok(child)
 }

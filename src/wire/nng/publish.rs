@@ -1,9 +1,11 @@
 //! Publishing and listening to what is published: pub0 and sub0 sockets.
 
+use super::super::frame::FRAME_LIMIT;
 use super::super::link::{LinkError, Subscription};
 use super::operation::Operation;
 use super::{
-    Dial, Keepalive, broken, local_url, raise_limit, set_mode, socket, start_dialer, start_listener, unreachable,
+    Dial, Keepalive, LOCAL_LIMIT, broken, local_url, raise_limit, set_mode, socket, start_dialer, start_listener,
+    unreachable,
 };
 use nng::options::protocol::pubsub::Subscribe;
 use nng::options::{Options, RecvBufferSize, SendBufferSize};
@@ -20,6 +22,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub struct Publisher {
     frames: Sender<Vec<u8>>,
     socket: Socket,
+    /// No listener takes a longer one: NNG would end its connection for it.
+    longest: usize,
     /// How many listen. Counted before they can: who connects now misses nothing that is published from now on.
     listeners: Arc<AtomicUsize>,
 }
@@ -29,19 +33,19 @@ const PUBLISHER_BUFFER: i32 = 64;
 
 impl Publisher {
     pub fn tcp(address: SocketAddr, keepalive: Keepalive) -> Result<Publisher, LinkError> {
-        Publisher::listen(&format!("tcp://{address}"), PUBLISHER_BUFFER, keepalive)
+        Publisher::listen(&format!("tcp://{address}"), PUBLISHER_BUFFER, FRAME_LIMIT, keepalive)
     }
 
     /// Events come in bursts, and few listen: the buffer is larger.
     pub fn local(path: &Path, mode: u32) -> Result<Publisher, LinkError> {
         let url = local_url(path)?;
         let _ = std::fs::remove_file(path);
-        let publisher = Publisher::listen(&url, 4096, Keepalive::Off)?;
+        let publisher = Publisher::listen(&url, 4096, LOCAL_LIMIT, Keepalive::Off)?;
         set_mode(path, mode)?;
         Ok(publisher)
     }
 
-    fn listen(url: &str, buffer: i32, keepalive: Keepalive) -> Result<Publisher, LinkError> {
+    fn listen(url: &str, buffer: i32, longest: usize, keepalive: Keepalive) -> Result<Publisher, LinkError> {
         let socket = socket(Protocol::Pub0)?;
         socket.set_opt::<SendBufferSize>(buffer).map_err(unreachable)?;
         let listeners = Arc::new(AtomicUsize::new(0));
@@ -65,7 +69,7 @@ impl Publisher {
                 }
             })
             .map_err(|error| LinkError::Unreachable(error.to_string()))?;
-        Ok(Publisher { frames: sender, socket, listeners })
+        Ok(Publisher { frames: sender, socket, longest, listeners })
     }
 
     /// True when nobody listens: then nothing has to be made for them.
@@ -73,10 +77,14 @@ impl Publisher {
         self.listeners.load(Ordering::Relaxed) == 0
     }
 
-    pub fn publish(&self, frame: Vec<u8>) {
+    pub fn publish(&self, frame: Vec<u8>) -> Result<(), LinkError> {
+        if frame.len() > self.longest {
+            return Err(LinkError::TooLong { bytes: frame.len(), limit: self.longest });
+        }
         if !self.is_alone() {
             let _ = self.frames.try_send(frame);
         }
+        Ok(())
     }
 }
 

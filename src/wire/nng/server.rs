@@ -1,9 +1,12 @@
 //! Listening: a rep0 socket, and a task for each context that waits for a request.
 
+use super::super::frame::FRAME_LIMIT;
 use super::super::link::{Doors, LinkError, Peer, PipeId, Service};
 use super::super::patience::within;
 use super::operation::Operation;
-use super::{Keepalive, local_url, peer_uid, pipe_id, remote_address, set_mode, socket, start_listener, unreachable};
+use super::{
+    Keepalive, LOCAL_LIMIT, local_url, peer_uid, pipe_id, remote_address, set_mode, socket, start_listener, unreachable,
+};
 use nng::{Context, Error, Message, Pipe, PipeEvent, Protocol, Socket};
 use smol::LocalExecutor;
 use smol::channel::{Receiver, unbounded};
@@ -179,6 +182,14 @@ impl Inner {
         }
     }
 
+    /// No peer takes a longer reply: NNG would end its connection for it, and the peer would ask the same again.
+    fn longest(&self) -> usize {
+        match self.reach {
+            Reach::Local => LOCAL_LIMIT,
+            Reach::Network => FRAME_LIMIT,
+        }
+    }
+
     fn add_context(self: Rc<Self>) {
         self.idle.set(self.idle.get() + 1);
         let executor = self.executor.clone();
@@ -228,6 +239,11 @@ impl Inner {
         let Some(reply) = self.service.clone().request(peer, frame).await else {
             return self.pipes.close(peer.pipe);
         };
+        if reply.len() > self.longest() {
+            let error = LinkError::TooLong { bytes: reply.len(), limit: self.longest() };
+            log::error!("a reply is not sent, its connection is closed: {error}");
+            return self.pipes.close(peer.pipe);
+        }
         let sent = within(SEND_TIME, operation.send(context, Message::from(&reply[..]))).await;
         if !matches!(sent, Some(Ok(()))) {
             self.pipes.close(peer.pipe);

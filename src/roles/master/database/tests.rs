@@ -1,4 +1,8 @@
+use super::writer::commit;
 use super::*;
+use halite_wire::message::{AtFailure, Batch, BatchSize};
+use rusqlite::Connection;
+use smol::channel::Receiver;
 
 fn valid() -> Arc<AtomicBool> {
     Arc::new(AtomicBool::new(true))
@@ -136,12 +140,101 @@ fn what_is_kept_for_others_is_read_and_flushed() {
     let path = path_in(&folder.0);
     let database = Database::open(&path).unwrap();
     for (bank, key) in [("a", "1"), ("a", "2"), ("b", "1")] {
-        database.save_kept(bank.to_owned(), key.to_owned(), Value::list(["x"]));
+        smol::block_on(database.save_kept(bank.to_owned(), key.to_owned(), Value::list(["x"]))).unwrap();
     }
-    database.flush_kept("a".to_owned(), Some("1".to_owned()));
-    database.flush_kept("b".to_owned(), None);
-    smol::block_on(database.reach()).unwrap();
+    smol::block_on(database.flush_kept("a".to_owned(), Some("1".to_owned()))).unwrap();
+    smol::block_on(database.flush_kept("b".to_owned(), None)).unwrap();
     let archive = Archive::open(&path).unwrap().unwrap();
     assert_eq!(archive.kept("a").unwrap(), [("2".to_owned(), Value::list(["x"]))]);
     assert!(archive.kept("b").unwrap().is_empty());
+}
+
+/// An order as [`commit`] takes it, and what it is answered.
+fn order(write: Write) -> (Order, Receiver<Result<(), String>>) {
+    let (sender, done) = bounded(1);
+    (Order { write, done: Some(sender) }, done)
+}
+
+fn return_of(id: &str, value: impl Into<Value>) -> Write {
+    let ret = Return { jid: "20260101000000000001".to_owned(), value: value.into(), ..Return::default() };
+    let (full, over, closes) = (Map::new(), Over::Replaces, Closes::No);
+    Write::Return { id: id.to_owned(), ret: Box::new(ret), full, over, closes, valid: valid() }
+}
+
+/// Commits a group as the writer does; gives what each order is told and the minions whose return is there.
+fn commit_group(path: &Path, prepare: &str, group: Vec<Write>) -> (Vec<Result<(), String>>, Vec<String>) {
+    let database = Database::open(path).unwrap();
+    drop(database);
+    let mut connection = Connection::open(path).unwrap();
+    connection.execute_batch(prepare).unwrap();
+    let (orders, answers): (Vec<Order>, Vec<_>) = group.into_iter().map(order).unzip();
+    let (written, to_sync) = smol::channel::unbounded();
+    commit(&mut connection, orders, &written);
+    drop(written);
+    // The thread for the disk: it answers those whose return lies in the log.
+    while let Ok(waiting) = to_sync.try_recv() {
+        waiting.into_iter().for_each(|done| drop(done.try_send(Ok(()))));
+    }
+    let told = answers.iter().map(|answer| answer.try_recv().unwrap()).collect();
+    let archive = Archive::open(path).unwrap().unwrap();
+    let there = archive.returns("20260101000000000001").unwrap();
+    (told, there.into_iter().map(|(id, _)| id).collect())
+}
+
+#[test]
+fn one_write_that_fails_takes_its_whole_group_with_it() {
+    // ABORT takes back the statement, ROLLBACK the whole transaction, as SQLite does by itself when the disk is broken.
+    for how in ["ABORT", "ROLLBACK"] {
+        let folder = Folder::fresh(&format!("group-{how}"));
+        let refuse = format!(
+            "CREATE TRIGGER refuse BEFORE INSERT ON salt_returns WHEN NEW.id = 'bad'
+             BEGIN SELECT RAISE({how}, 'not this one'); END"
+        );
+        let never = Write::Started { jid: "1".to_owned(), ids: vec!["a".to_owned()], at: f64::NAN };
+        let group = vec![
+            return_of("first", true),
+            return_of("bad", true),
+            never,
+            return_of("next", true),
+            return_of("last", true),
+        ];
+        let (told, there) = commit_group(&path_in(&folder.0), &refuse, group);
+        assert_eq!(there, ["first", "last", "next"], "{how}");
+        assert_eq!([0, 3, 4].map(|at| told[at].clone()), [Ok(()), Ok(()), Ok(())], "{how}");
+        assert!(told[1].as_ref().is_err_and(|why| why.contains("not this one")), "{how}: {told:?}");
+        assert!(told[2].as_ref().is_err_and(|why| why.contains("NOT NULL")), "{how}: {told:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_loses_what_does_not_fit_and_says_so() {
+    let folder = Folder::fresh("full");
+    let path = path_in(&folder.0);
+    // A few dozen pages: the large one does not fit, the small ones do.
+    let group = vec![return_of("small", true), return_of("large", "x".repeat(1 << 20)), return_of("other", true)];
+    let (told, there) = commit_group(&path, "PRAGMA max_page_count = 60", group);
+    assert_eq!(there, ["other", "small"]);
+    assert!(told[1].as_ref().is_err_and(|why| why.contains("full")), "{told:?}");
+    assert_eq!((told[0].clone(), told[2].clone()), (Ok(()), Ok(())));
+}
+
+#[test]
+fn nothing_is_acknowledged_that_cannot_be_written() {
+    let folder = Folder::fresh("unwritable");
+    let group = vec![return_of("a", true), return_of("b", true)];
+    let (told, there) = commit_group(&path_in(&folder.0), "PRAGMA query_only = 1", group);
+    assert!(there.is_empty(), "{there:?}");
+    assert!(told.iter().all(Result::is_err), "{told:?}");
+}
+
+#[test]
+fn to_whom_a_job_was_sent_is_answered_beside_the_writes() {
+    let folder = Folder::fresh("sent");
+    let path = path_in(&folder.0);
+    let database = Database::open(&path).unwrap();
+    let sent = |jid: &str, id: &str| smol::block_on(database.sent(jid.to_owned(), id.to_owned())).unwrap();
+    let jid = "20260101000000000001";
+    assert_eq!(sent(jid, "a"), Sent::Never);
+    smol::block_on(database.save_job(job(jid), vec!["a".to_owned()], vec!["b".to_owned()])).unwrap();
+    assert_eq!((sent(jid, "a"), sent(jid, "b")), (Sent::ToIt, Sent::ToOthers));
 }

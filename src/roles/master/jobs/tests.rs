@@ -249,3 +249,24 @@ fn a_restored_batch_knows_who_had_their_turn() {
     batch.ret("b", 0);
     assert_eq!(batch.jobs.turn(|_| true, start).over, ["1"]);
 }
+
+#[test]
+fn to_whom_a_job_was_sent_is_known_after_it_was_forgotten() {
+    let mut world = World::with_job(Way::Directed);
+    let sent = |world: &World, id: &str| world.jobs.sent("1", &Id::from(id));
+    assert_eq!((sent(&world, "web1"), sent(&world, "other")), (Some(Sent::ToIt), Some(Sent::ToOthers)));
+    world.ret();
+    world.sweep(60);
+    assert!(!world.jobs.knows("1"));
+    assert_eq!((sent(&world, "web1"), sent(&world, "other")), (Some(Sent::ToIt), Some(Sent::ToOthers)));
+    assert_eq!(sent(&world, "gone"), Some(Sent::ToOthers), "it was not sent what it was not there for");
+}
+
+#[test]
+fn a_minion_that_had_returned_before_a_restart_was_told_that_the_job_was_not_sent_to_it() {
+    let (mut jobs, start) = (Jobs::default(), Instant::now());
+    let job = Rc::new(Job { jid: "1".to_owned(), ..Job::default() });
+    jobs.restore(job, &[Id::from("open")], Duration::ZERO, start);
+    assert_eq!(jobs.sent("1", &Id::from("open")), Some(Sent::ToIt));
+    assert_eq!(jobs.sent("1", &Id::from("done")), None, "the database has to say");
+}
