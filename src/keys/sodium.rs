@@ -55,8 +55,9 @@ mod tests {
             return;
         }
         let itself = std::env::current_exe().unwrap();
-        let name = "keys::sodium::tests::a_failed_libsodium_gave_an_all_zero_key_instead_of_an_end";
-        let output = Command::new(itself).args(["--exact", name, "--nocapture"]).env(CHILD, "1").output().unwrap();
+        let (_, place) = module_path!().split_once("::").unwrap();
+        let name = format!("{place}::a_failed_libsodium_gave_an_all_zero_key_instead_of_an_end");
+        let output = Command::new(itself).args(["--exact", &name, "--nocapture"]).env(CHILD, "1").output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(FAULT), "{said}");
         assert!(said.contains("error: libsodium has made no key pair"), "{said}");
