@@ -28,7 +28,7 @@ bench: build
 chaos:
 	. packaging/env.sh && prepare && HALITE_CHAOS_SEEDS=$(SEEDS) cargo test --test tests chaos -- --nocapture
 
-# The goodput of honest minions while strangers flood the master, in the median: on a machine that does nothing else.
+# The goodput of honest minions while unauthenticated connections flood the master, in the median: on a machine that does nothing else.
 flood:
 	. packaging/env.sh && prepare && HALITE_FLOOD=median \
 		cargo test --release --test tests hold_up_an_honest_minion -- --nocapture --test-threads=1

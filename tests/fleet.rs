@@ -102,7 +102,7 @@ impl Fleet {
     }
 
     /// Starts `halite fleet` against this master and waits until it is connected; its processes.
-    pub fn start_crowd(&mut self, count: usize, args: &[&str]) -> Vec<u32> {
+    pub fn start_many(&mut self, count: usize, args: &[&str]) -> Vec<u32> {
         let port = self.ret_port.to_string();
         let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
         command.args(["fleet", &count.to_string(), "--port", &port, "--folder"]).arg(self.path("crowd")).args(args);

@@ -37,7 +37,7 @@ fn returns(fleet: &Fleet) -> usize {
 fn a_burst_of_publications_loses_none() {
     let (minions, jobs) = (50, 1000);
     let mut fleet = master_alone();
-    fleet.start_crowd(minions, &[]);
+    fleet.start_many(minions, &[]);
     wait_for("all to be connected", || (fleet.connected().len() == minions).then_some(()));
     let executor = Rc::new(LocalExecutor::new());
     let folder = fleet.path("run");
@@ -74,7 +74,7 @@ fn a_burst_of_publications_loses_none() {
 #[test]
 fn two_hundred_come_and_go_and_come_back() {
     let mut fleet = master_alone();
-    let processes = fleet.start_crowd(200, &[]);
+    let processes = fleet.start_many(200, &[]);
     assert_eq!((processes.len(), fleet.connected().len()), (4, 200));
     for pid in &processes {
         let files = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();

@@ -14,10 +14,10 @@ use halite_roles::minion::settings;
 use halite_roles::minion::settings::{Keeper, Place};
 use halite_value::Map;
 use halite_wire::cbor::Bytes;
+use halite_wire::deadline::within;
 use halite_wire::handshake::Purpose;
-use halite_wire::message::{Answer, Ask, LocalAnswer, LocalAsk, Publish, Return, Stand, Step};
+use halite_wire::message::{Answer, Ask, LocalAnswer, LocalAsk, LongPoll, Publish, Return, Step};
 use halite_wire::nng::{Family, Keepalive, Tcp};
-use halite_wire::patience::within;
 use halite_wire::seal;
 use smol::LocalExecutor;
 use std::fs;
@@ -77,7 +77,7 @@ fn minion(folder: &Path, id: &str, port: u16) -> settings::Settings {
         reconnect_max: Duration::from_secs(1),
         auth_timeout: LIMIT,
         reauth_delay: None,
-        file_patience: LIMIT,
+        file_timeout: LIMIT,
         startup_delay: Duration::ZERO,
         ping_interval: Duration::ZERO,
         max_event_size: 1 << 20,
@@ -87,7 +87,7 @@ fn minion(folder: &Path, id: &str, port: u16) -> settings::Settings {
 }
 
 fn transport() -> Rc<Tcp> {
-    Rc::new(Tcp { patience: LIMIT, family: Family::Any, keepalive: Keepalive::Off })
+    Rc::new(Tcp { timeout: LIMIT, family: Family::Any, keepalive: Keepalive::Off })
 }
 
 /// A return for a job that nobody has ever heard of.
@@ -148,9 +148,9 @@ fn each_return_with_a_garbage_jid_had_the_deciding_thread_query_the_database() {
         }
         assert_eq!(running.master.questions(), distinct as u64);
 
-        // A new one in each return of a standing request: so many wait in a line, and the others are not asked for.
+        // A new one in each return of a long poll: so many wait in a line, and the others are not asked for.
         let returns = (distinct..distinct + 20 * LINE).map(garbage).collect();
-        let stand = Ask::Stand(Stand { returns, ..Stand::default() });
+        let stand = Ask::LongPoll(LongPoll { returns, ..LongPoll::default() });
         let standing = executor.spawn({
             let channel = channel.clone();
             async move { channel.ask_unbounded(&stand).await }

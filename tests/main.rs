@@ -56,9 +56,9 @@ mod secrecy;
 mod soak;
 /// Runs of states: one at a time.
 mod states;
-/// Peers that mean no good, or of which there are two.
-mod strangers;
 /// What a user types and what comes back, as text.
 mod transcript;
+/// Peers that mean no good, or of which there are two.
+mod unauthenticated;
 /// Another version takes the place of a running one.
 mod update;

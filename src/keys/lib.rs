@@ -7,4 +7,4 @@ pub mod store;
 pub mod watch;
 
 pub use identity::{Identity, PublicKey};
-pub use store::{KeyStore, Standing};
+pub use store::{KeyStatus, KeyStore};

@@ -33,7 +33,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How long the master may take where `--timeout` does not say.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 pub fn run(args: &[String]) -> u8 {
     let line = match SaltCallLine::read(args, std::io::stdin()) {
@@ -67,8 +67,8 @@ fn answer(line: &SaltCallLine) -> Result<Exit, Trouble> {
         () if is_local => Way::None,
         () if MinionSocket::is_there(&common.sock_dir) => Way::Daemon(MinionSocket::new(&common.sock_dir)),
         () => {
-            let patience = line.call.timeout.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.0));
-            Way::Own(Box::new(OwnSession::new(&config, &options, &grains, patience)))
+            let timeout = line.call.timeout.map_or(TIMEOUT, |seconds| Duration::from_secs(seconds.0));
+            Way::Own(Box::new(OwnSession::new(&config, &options, &grains, timeout)))
         }
     };
     let job = job(line, &called);

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The master answers everything within this time, be it that there is nothing new.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A connection to the master.
 pub struct Client {
@@ -117,7 +117,7 @@ impl Client {
     pub async fn ask(&self, ask: &LocalAsk) -> Result<LocalAnswer, ClientError> {
         let asked = async { self.link.request(cbor::encode(ask)?).await };
         let answered = asked.or(async {
-            Timer::after(PATIENCE).await;
+            Timer::after(TIMEOUT).await;
             Err(LinkError::Silent)
         });
         let reply = answered.await;

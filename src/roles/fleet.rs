@@ -158,7 +158,7 @@ fn serve(line: &FleetLine) -> Result<(), String> {
         let mut running = Vec::with_capacity(minions.len());
         for minion in minions {
             let transport =
-                Rc::new(Tcp { patience: minion.auth_timeout, family: Family::Any, keepalive: Keepalive::Off });
+                Rc::new(Tcp { timeout: minion.auth_timeout, family: Family::Any, keepalive: Keepalive::Off });
             running.push(Minion::start(&executor, minion, transport)?);
             // Those that have started are to get on while the others start.
             smol::future::yield_now().await;
@@ -193,7 +193,7 @@ fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> S
         reconnect_max: Duration::from_secs(1),
         auth_timeout: Duration::from_secs(60),
         reauth_delay: None,
-        file_patience: Duration::from_secs(60),
+        file_timeout: Duration::from_secs(60),
         startup_delay: Duration::ZERO,
         ping_interval: Duration::ZERO,
         max_event_size: 1 << 20,

@@ -13,7 +13,7 @@ use super::config::{Config, Role, Surroundings};
 use super::logging;
 use halite_keys::identity::KeyError;
 use halite_keys::store::{PENDING_MAX, StoreError};
-use halite_keys::{Identity, KeyStore, PublicKey, Standing};
+use halite_keys::{Identity, KeyStatus, KeyStore, PublicKey};
 use halite_value::{Map, Value};
 use halite_wire::message::Remains;
 use matching::Match;
@@ -26,7 +26,7 @@ pub struct Change {
     pub id: String,
     pub act: Act,
     /// Where the key stood before.
-    pub from: Standing,
+    pub from: KeyStatus,
     /// The key; nothing, where its file could not be read.
     pub key: Option<PublicKey>,
 }
@@ -120,11 +120,11 @@ impl SaltKey<'_> {
 
     fn list(&mut self, which: &str) -> Result<Exit, Trouble> {
         let standings = match which {
-            _ if which.starts_with("all") => &Standing::ALL[..],
-            _ if which.starts_with("acc") => &[Standing::Accepted],
-            _ if which.starts_with("pre") || which.starts_with("un") => &[Standing::Pending],
-            _ if which.starts_with("rej") => &[Standing::Rejected],
-            _ if which.starts_with("den") => &[Standing::Denied],
+            _ if which.starts_with("all") => &KeyStatus::ALL[..],
+            _ if which.starts_with("acc") => &[KeyStatus::Accepted],
+            _ if which.starts_with("pre") || which.starts_with("un") => &[KeyStatus::Pending],
+            _ if which.starts_with("rej") => &[KeyStatus::Rejected],
+            _ if which.starts_with("den") => &[KeyStatus::Denied],
             _ => {
                 let sentence = format!("'{which}' is not a valid argument to '--list'");
                 return Err(Trouble::Other(sentence, Exit::Usage));

@@ -6,8 +6,8 @@
 //! when nobody is served yet; lines of the log leave from it as from every thread, and the local time zone, which jids are
 //! in, is read again when the system's has changed.
 //!
-//! The way of a request through the files: [`door`] opens it, [`admission`] and [`trust`] decide who may have a session,
-//! [`seats`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows their states, [`origins`] to whom
+//! The way of a request through the files: [`dispatcher`] opens it, [`admission`] and [`trust`] decide who may have a session,
+//! [`sessions`] knows who has one, [`publish`] begins jobs and takes returns, [`jobs`] knows their states, [`origins`] to whom
 //! those were sent that are over, [`batches`] gives those of a batch their turns, [`database`] keeps them, [`bus`] tells
 //! everybody, [`files`] gives files, [`pillar`] gives each minion its own, [`local`] serves the programs of this host.
 
@@ -18,7 +18,7 @@ mod batch;
 mod batches;
 pub mod bus;
 pub mod database;
-mod door;
+mod dispatcher;
 mod files;
 pub mod jobs;
 mod keyfile;
@@ -30,12 +30,12 @@ mod pillar;
 pub mod pool;
 mod publish;
 mod rate;
-pub mod seats;
+pub mod sessions;
 pub mod settings;
 pub mod start;
 mod stats;
-pub mod strangers;
 pub mod trust;
+pub mod unauthenticated;
 mod vouching;
 
 use async_io::Timer;
@@ -51,7 +51,7 @@ use halite_keys::{Identity, PublicKey};
 use halite_lang::target::fnmatch::Pattern;
 use halite_value::{Map, Value};
 use halite_wire::cbor::Bytes;
-use halite_wire::link::{Doors, PipeId};
+use halite_wire::link::{Connections, PipeId};
 use halite_wire::nng::{Publisher, Server};
 use halite_wire::seal;
 use jobs::{Id, Jobs};
@@ -59,8 +59,8 @@ use origins::Origins;
 use peer::PeerDesk;
 use pieces::Pieces;
 use pillar::{PillarDesk, Pillars};
-use pool::{Crowd, Pool};
-use seats::Seats;
+use pool::{Pool, ReconnectJitter};
+use sessions::Sessions;
 use settings::{Events, Settings};
 use smol::LocalExecutor;
 use stats::Stats;
@@ -70,8 +70,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-use strangers::Strangers;
 use trust::{Desk, Waiting};
+use unauthenticated::Unauthenticated;
 
 /// A master, running.
 pub struct Master {
@@ -91,8 +91,8 @@ pub struct Master {
     stamp: RefCell<Stamp>,
     accepted: RefCell<HashMap<Id, PublicKey>>,
     waiting: Waiting,
-    strangers: RefCell<Strangers>,
-    seats: RefCell<Seats>,
+    unauthenticated: RefCell<Unauthenticated>,
+    sessions: RefCell<Sessions>,
     addresses: RefCell<HashMap<PipeId, IpAddr>>,
     minions: RefCell<HashMap<Id, Known>>,
     present: RefCell<BTreeSet<Id>>,
@@ -112,9 +112,9 @@ pub struct Master {
     bus: Bus,
     publisher: Publisher,
     pool: Pool,
-    crowd: Crowd,
+    jitter: ReconnectJitter,
     /// Set once, when the sockets are there.
-    door: OnceCell<Rc<dyn Doors>>,
+    dispatcher: OnceCell<Rc<dyn Connections>>,
     started: Instant,
 }
 
@@ -148,10 +148,10 @@ impl Master {
         let master = Rc::new(Master::prepare(executor.clone(), settings)?);
         master.restore()?;
         let address = SocketAddr::new(master.settings.interface, master.settings.ret_port);
-        let door = Server::tcp(executor, address, master.settings.keepalive, master.clone());
-        let door = Rc::new(door.map_err(|error| format!("{error} (options 'interface' and 'ret_port')"))?);
-        let _ = master.door.set(door.clone());
-        let local_door = Rc::new(local::LocalDoor::new(master.clone()));
+        let dispatcher = Server::tcp(executor, address, master.settings.keepalive, master.clone());
+        let dispatcher = Rc::new(dispatcher.map_err(|error| format!("{error} (options 'interface' and 'ret_port')"))?);
+        let _ = master.dispatcher.set(dispatcher.clone());
+        let local_door = Rc::new(local::LocalDispatcher::new(master.clone()));
         // Everybody may connect: what they may ask is for publisher_acl.
         let local =
             Server::local(executor, &local::path_in(&master.settings.sock_dir), 0o666, local_door).map_err(text)?;
@@ -159,7 +159,7 @@ impl Master {
         executor.spawn(master.clone().maintain()).detach();
         executor.spawn(master.clone().watch_files()).detach();
         log::info!("master '{}' serves {address} and {}", master.settings.id, master.settings.publish_port);
-        Ok(Running { master, _door: door, _local: local })
+        Ok(Running { master, _door: dispatcher, _local: local })
     }
 
     fn prepare(executor: Rc<LocalExecutor<'static>>, mut settings: Settings) -> Result<Master, String> {
@@ -174,7 +174,7 @@ impl Master {
             bus: Bus::open(&settings.sock_dir).map_err(text)?,
             publisher: Publisher::tcp(publish_address, settings.keepalive)
                 .map_err(|error| format!("{error} (options 'interface' and 'publish_port')"))?,
-            crowd: Crowd::default(),
+            jitter: ReconnectJitter::default(),
             pool: Pool::start(2, 1024).map_err(text)?,
             identity,
             chain,
@@ -184,8 +184,8 @@ impl Master {
             unsettled: Cell::new(false),
             accepted: RefCell::default(),
             waiting: Waiting::default(),
-            strangers: RefCell::default(),
-            seats: RefCell::default(),
+            unauthenticated: RefCell::default(),
+            sessions: RefCell::default(),
             addresses: RefCell::default(),
             minions: RefCell::default(),
             present: RefCell::default(),
@@ -198,7 +198,7 @@ impl Master {
             files: FileDesk::open(&settings)?,
             pillar: PillarDesk::new(&settings.opts),
             stats: Stats::of(&settings),
-            door: OnceCell::new(),
+            dispatcher: OnceCell::new(),
             started: Instant::now(),
             executor,
             settings,
@@ -265,19 +265,19 @@ impl Master {
     }
 
     fn close(&self, pipe: PipeId) {
-        if let Some(door) = self.door.get() {
-            door.close(pipe);
+        if let Some(dispatcher) = self.dispatcher.get() {
+            dispatcher.close(pipe);
         }
     }
 
     fn is_open(&self, pipe: PipeId) -> bool {
-        self.door.get().is_none_or(|door| door.is_open(pipe))
+        self.dispatcher.get().is_none_or(|dispatcher| dispatcher.is_open(pipe))
     }
 
     fn pipe_closed(&self, pipe: PipeId) {
-        self.strangers.borrow_mut().closed(pipe);
+        self.unauthenticated.borrow_mut().closed(pipe);
         self.addresses.borrow_mut().remove(&pipe);
-        let left = self.seats.borrow_mut().closed(pipe);
+        let left = self.sessions.borrow_mut().closed(pipe);
         if let Some(id) = left {
             self.jobs.borrow_mut().away(&id, Instant::now());
         }
@@ -313,27 +313,27 @@ impl Master {
             let pause = if self.jobs.borrow().any_open() { 250 } else { 1000 };
             Timer::after(Duration::from_millis(pause)).await;
             let now = Instant::now();
-            for away in self.seats.borrow_mut().sweep(now) {
+            for away in self.sessions.borrow_mut().sweep(now) {
                 self.jobs.borrow_mut().away(&away.id, away.since);
                 if let Some(pipe) = away.pipe {
                     self.close(pipe);
                 }
             }
-            for pipe in self.strangers.borrow_mut().sweep(now) {
+            for pipe in self.unauthenticated.borrow_mut().sweep(now) {
                 self.close(pipe);
             }
-            if let Some(door) = self.door.get() {
-                door.admit(self.connections_in(Duration::from_millis(pause), now));
+            if let Some(dispatcher) = self.dispatcher.get() {
+                dispatcher.admit(self.connections_in(Duration::from_millis(pause), now));
             }
-            for pipe in self.seats.borrow_mut().orphans() {
+            for pipe in self.sessions.borrow_mut().orphans() {
                 self.close(pipe);
             }
             let silent = self.jobs.borrow().silent(now);
             for id in silent {
-                self.seats.borrow_mut().poke(&id, seats::Poke::Look);
+                self.sessions.borrow_mut().wake(&id, sessions::Wake::Look);
             }
             let awaited = self.jobs.borrow().awaited();
-            self.seats.borrow_mut().probe(&awaited, now);
+            self.sessions.borrow_mut().probe(&awaited, now);
             let ended = self.jobs.borrow_mut().sweep(self.settings.lost_after, now);
             self.ended(ended);
             self.turn_batches();
@@ -375,7 +375,8 @@ impl Master {
     }
 
     fn tell_presence(&self) {
-        let now: BTreeSet<Id> = self.seats.borrow().connected().map(|seat| seat.id.clone()).collect();
+        let now: BTreeSet<Id> =
+            self.sessions.borrow().connected().map(|minion_session| minion_session.id.clone()).collect();
         let before = std::mem::replace(&mut *self.present.borrow_mut(), now.clone());
         let names = |ids: Vec<&Id>| Value::list(ids.into_iter().map(|id| id.as_ref()));
         if now != before {

@@ -9,12 +9,12 @@ pub mod channel;
 pub mod execute;
 pub mod files;
 pub mod local;
+mod long_poll;
 pub mod peer;
 pub mod pillar;
 pub mod settings;
 mod short;
 pub mod spool;
-mod stand;
 pub mod start;
 mod startup;
 pub mod sudo;
@@ -37,7 +37,8 @@ use halite_wire::link::{Local, Transport};
 use halite_wire::message::{Answer, Ask, Event, Remains};
 use halite_wire::nng::Server;
 use halite_wire::seal;
-use local::{LocalDoor, MinionAnswer, MinionAsk};
+use local::{LocalDispatcher, MinionAnswer, MinionAsk};
+use long_poll::Freshness;
 use pillar::{Awaited, Parts};
 use settings::{Keeper, Settings};
 use short::{Recent, Unacknowledged};
@@ -45,7 +46,6 @@ use smol::LocalExecutor;
 use smol::channel::{Receiver, Sender, bounded, unbounded};
 use smol::lock::Semaphore;
 use spool::Spool;
-use stand::Freshness;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -110,7 +110,7 @@ impl Minion {
                 channel.clone(),
                 transport.clone(),
                 &settings.cachedir,
-                settings.file_patience,
+                settings.file_timeout,
             ),
             transport,
             jobs: Jobs::new(&settings.cachedir),
@@ -140,7 +140,7 @@ impl Minion {
         });
         let local = match &settings.sock_dir {
             Some(sock_dir) => {
-                let door = Rc::new(LocalDoor::new(minion.clone()));
+                let door = Rc::new(LocalDispatcher::new(minion.clone()));
                 Some(Server::local(executor, &local::path_in(sock_dir), 0o600, door).map_err(text)?)
             }
             None => None,
@@ -150,7 +150,7 @@ impl Minion {
         let delay = Duration::from_millis(channel::spread(settings.startup_delay.as_millis() as u64));
         executor.spawn(begin_after(delay, channel)).detach();
         executor.spawn(minion.clone().ping(settings.ping_interval)).detach();
-        executor.spawn(minion.clone().stand()).detach();
+        executor.spawn(minion.clone().long_poll()).detach();
         executor.spawn(minion.clone().keep_short()).detach();
         executor.spawn(minion.clone().introduce()).detach();
         executor.spawn(minion.clone().send_events(outgoing)).detach();
@@ -359,7 +359,7 @@ impl Minion {
                 local::files::serve(&self.files, ask).await
             }
             MinionAsk::Pillar(ask) => self.serve_pillar(*ask).await,
-            MinionAsk::Peer(ask) => peer::from_master(&self.channel, ask, self.files.patience()).await,
+            MinionAsk::Peer(ask) => peer::from_master(&self.channel, ask, self.files.timeout()).await,
             MinionAsk::PillarPart { digest, offset } => self.serve_pillar_part(digest.0, offset),
         }
     }

@@ -1,6 +1,6 @@
 //! CBOR, the form of everything inside a seal.
 //!
-//! Only what a peer has sealed is ever decoded: CBOR is too generous for bytes of strangers. What is decoded must be
+//! Only what a peer has sealed is ever decoded: CBOR is too generous for bytes of unauthenticated connections. What is decoded must be
 //! one item and nothing after it.
 
 use serde::{Serialize, de::DeserializeOwned};

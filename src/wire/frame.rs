@@ -17,7 +17,7 @@ pub mod kind {
     pub const PUBLICATION: u8 = 0x20;
 }
 
-/// Nothing that a stranger may send is longer.
+/// Nothing that an unauthenticated connection may send is longer.
 pub const HANDSHAKE_LIMIT: usize = 4096;
 /// Nothing at all is longer: NNG allocates what a length header says, for anyone.
 pub const FRAME_LIMIT: usize = 1 << 20;

@@ -35,7 +35,7 @@ pub enum HandshakeError {
     Untrusted { found: PublicKey, wanted: String },
     /// The master says so in clear: try again.
     Told(Notice),
-    /// What this minion says of itself is longer than a master takes from a stranger.
+    /// What this minion says of itself is longer than a master takes from an unauthenticated connection.
     TooLong { bytes: usize },
 }
 
@@ -134,7 +134,8 @@ pub struct Welcome {
     /// Milliseconds over which minions spread their handshakes when the master has forgotten its sessions: the time that
     /// it takes to shake hands with all of them.
     #[serde(default)]
-    pub crowd_ms: u32,
+    #[serde(rename = "crowd_ms")]
+    pub reconnect_jitter_ms: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -425,7 +426,7 @@ mod tests {
             group_key: Bytes([4; 32]),
             seq: 9,
             publish_port: 4505,
-            crowd_ms: 500,
+            reconnect_jitter_ms: 500,
         }
     }
 

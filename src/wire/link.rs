@@ -106,7 +106,7 @@ pub trait Service {
 }
 
 /// Closes connections from the listening side.
-pub trait Doors {
+pub trait Connections {
     fn close(&self, pipe: PipeId);
     /// Takes so many connections from now on, and closes the others as soon as they are made. Those of addresses that are
     /// known do not count.

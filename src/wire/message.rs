@@ -2,6 +2,9 @@
 //!
 //! Each [`Ask`] of a minion may be sent again after a broken connection: its [`Repeat`] says why that is safe. Who asks
 //! is the session's to say, never a field's.
+//!
+//! Names on the wire stay what they were in the first version (`stand`, `patience_s`), so that minions of an older one
+//! understand a newer master and the other way round; the code has the field's names.
 
 use super::cbor::{ByteString, Bytes};
 use halite_value::{Map, Value};
@@ -13,7 +16,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
     /// "I am here": answered when there is something to do, or after half a minute.
-    Stand(Stand),
+    #[serde(rename = "stand")]
+    LongPoll(LongPoll),
     /// The result of a job.
     Return(Box<Return>),
     /// A part of something that is too long for one message; see [`Ask::ReturnInPieces`].
@@ -214,7 +218,7 @@ pub enum Repeat {
 impl Ask {
     pub fn repeat(&self) -> Repeat {
         match self {
-            Ask::Stand(_) | Ask::Return(_) | Ask::Grains(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => {
+            Ask::LongPoll(_) | Ask::Return(_) | Ask::Grains(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => {
                 Repeat::Put
             }
             // Without a key there is no session that could ask again.
@@ -229,7 +233,7 @@ impl Ask {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stand {
+pub struct LongPoll {
     /// The epoch that the minion knows, all zero at first.
     pub epoch: Option<Bytes<8>>,
     /// The last publication it has seen in it.
@@ -260,7 +264,7 @@ pub enum Answer {
     Peer(PeerAnswer),
 }
 
-/// What a standing request is answered with.
+/// What a long poll is answered with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     pub jobs: Vec<Job>,
@@ -268,7 +272,7 @@ pub struct Work {
     pub epoch: Option<News>,
     /// The number of the last publication when this was answered: what comes above it is newer than the request.
     pub seq: u64,
-    /// The jobs whose results came with standing requests and are on the disk.
+    /// The jobs whose results came with long polls and are on the disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acknowledged: Vec<String>,
 }
@@ -312,7 +316,8 @@ pub struct Batch {
     pub wait_s: u64,
     pub at_failure: AtFailure,
     /// Seconds for which a target may say nothing of the job before the next one takes its place.
-    pub patience_s: u64,
+    #[serde(rename = "patience_s")]
+    pub timeout_s: u64,
 }
 
 /// How many targets at a time.

@@ -4,7 +4,7 @@
 //! 01 20, epoch[8], seq[8], r[24], sealed(group key, CBOR padded to 256), Ed25519(S_M, "halite/1 publication" all before)
 //! ```
 //!
-//! The signature is verified first: a minion that holds the group key cannot publish. What 4505 shows to a stranger is
+//! The signature is verified first: a minion that holds the group key cannot publish. What 4505 shows to an unauthenticated connection is
 //! when something was published and its padded size.
 
 use super::cbor;

@@ -66,9 +66,9 @@ impl Update {
     }
 
     /// Orders that the candidate is tried at the next start, for so long.
-    pub fn order(&self, host: &dyn Host, patience: Duration) -> io::Result<()> {
+    pub fn order(&self, host: &dyn Host, timeout: Duration) -> io::Result<()> {
         let _ = host.remove(&self.beside("outcome"));
-        host.write(&self.beside("order"), patience.as_secs().to_string().as_bytes(), private())
+        host.write(&self.beside("order"), timeout.as_secs().to_string().as_bytes(), private())
     }
 
     /// Takes the order, if there is one: a candidate is tried once.

@@ -151,10 +151,10 @@ impl State for WaitForSuccessfulQuery {
         let Plan::Changes { would, .. } = first else {
             return Ok(first);
         };
-        let patience = Duration::from_secs_f64(self.wait_for.clamp(0.0, 1e6));
+        let timeout = Duration::from_secs_f64(self.wait_for.clamp(0.0, 1e6));
         let query = query()?;
         let apply = move |ctx: &Ctx| {
-            let end = ctx.host.now() + patience;
+            let end = ctx.host.now() + timeout;
             loop {
                 let outcome = query.ask(ctx);
                 let is_good = outcome.as_ref().is_ok_and(|outcome| outcome.result == Some(true));

@@ -37,13 +37,13 @@ pub struct OwnSession {
     settings: Settings,
     transport: Tcp,
     /// How long one question may take in all.
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl OwnSession {
-    pub fn new(config: &Config, options: &MinionOptions, grains: &Map, patience: Duration) -> OwnSession {
+    pub fn new(config: &Config, options: &MinionOptions, grains: &Map, timeout: Duration) -> OwnSession {
         let settings = Settings { purpose: Purpose::Errand, ..prepare(config, options, grains.clone()) };
-        OwnSession { settings, transport: transport(options), patience }
+        OwnSession { settings, transport: transport(options), timeout }
     }
 
     /// Gives the master an answer that nobody asked it for.
@@ -54,8 +54,8 @@ impl OwnSession {
     fn ask(&self, ask: &Ask) -> Result<(), String> {
         let answer = self.with_session(|channel, _| async move {
             let late = async {
-                Timer::after(self.patience).await;
-                let (seconds, why) = (self.patience.as_secs(), channel.last_said());
+                Timer::after(self.timeout).await;
+                let (seconds, why) = (self.timeout.as_secs(), channel.last_said());
                 Err(format!("the master has not answered in {seconds} s: {why}"))
             };
             let asked = async { channel.ask_until_answered(ask).await.map_err(|error| error.to_string()) };
@@ -87,13 +87,13 @@ impl OwnSession {
 
 impl Asked for &OwnSession {
     fn answer(&self, ask: &MinionAsk) -> Result<MinionAnswer, Fault> {
-        let (cachedir, patience) = (&self.settings.cachedir, self.patience);
+        let (cachedir, timeout) = (&self.settings.cachedir, self.timeout);
         let answer = self.with_session(|channel, executor| async move {
             if let MinionAsk::Peer(ask) = ask {
-                return Ok(peer::from_master(&channel, ask.clone(), patience).await);
+                return Ok(peer::from_master(&channel, ask.clone(), timeout).await);
             }
             let transport = Rc::new(self.transport.clone());
-            let files = FileChannel::new(&executor, channel, transport, cachedir, patience);
+            let files = FileChannel::new(&executor, channel, transport, cachedir, timeout);
             Ok(serve(&files, ask.clone()).await)
         });
         match answer {
@@ -117,8 +117,8 @@ impl Master for OwnSession {
         let ask = pillar_ask(grains, asked, Lasting::Once);
         let answer = self.with_session(|channel, _| async move {
             let late = async {
-                Timer::after(self.patience).await;
-                let (seconds, why) = (self.patience.as_secs(), channel.last_said());
+                Timer::after(self.timeout).await;
+                let (seconds, why) = (self.timeout.as_secs(), channel.last_said());
                 Err(format!("the master has not answered in {seconds} s: {why}"))
             };
             from_master(&channel, ask).or(late).await

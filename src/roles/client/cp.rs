@@ -44,14 +44,14 @@ async fn answer(line: &SaltCpLine) -> Result<Exit, Trouble> {
     let sources = Sources::find(&copy.sources)?;
     let mut display = Display::new(&line.output, &config.opts)?;
     let client = Client::connect(&options.common.sock_dir).await?;
-    let patience = line.cp.timeout.filter(|seconds| seconds.0 > 0);
-    let patience = patience.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
+    let timeout = line.cp.timeout.filter(|seconds| seconds.0 > 0);
+    let timeout = timeout.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
     let part = config.opts.at("salt_cp_chunk_size").and_then(Value::as_int).unwrap_or(65_536);
     let mut sending = Sending {
         client: &client,
         line,
         copy: &copy,
-        patience,
+        timeout,
         part: (*PARTS.start()).max(part).min(*PARTS.end()) as usize,
         answers: BTreeMap::new(),
         failed: false,
@@ -93,7 +93,7 @@ struct Sending<'a> {
     client: &'a Client,
     line: &'a SaltCpLine,
     copy: &'a Copy,
-    patience: Duration,
+    timeout: Duration,
     /// Bytes of a part.
     part: usize,
     answers: BTreeMap<String, Answer>,
@@ -206,7 +206,7 @@ impl Sending<'_> {
             return Err(ClientError::Malformed("no job".to_owned()));
         };
         let mut answers = Vec::new();
-        let mut gather = Gather::new(self.client, &jid, &minions, &absent, *steps, self.patience);
+        let mut gather = Gather::new(self.client, &jid, &minions, &absent, *steps, self.timeout);
         loop {
             match gather.next().await? {
                 Gathered::Outcome(outcome) => answers.push(match (outcome.state, outcome.ret) {

@@ -24,16 +24,16 @@ const MENTION_TIME: Duration = Duration::from_secs(2);
 /// The master behind a `sock_dir`. Nothing is connected before it is needed: many runners need no master.
 pub struct Running {
     sock_dir: PathBuf,
-    patience: Duration,
+    timeout: Duration,
     client: OnceCell<Client>,
     /// The last fault that came from here, and how a program ends that ends with it.
     last: RefCell<Option<(Fault, Exit)>>,
 }
 
 impl Running {
-    /// `patience`: for how long a minion may say nothing of a job where its runner does not say.
-    pub fn new(sock_dir: PathBuf, patience: Duration) -> Running {
-        Running { sock_dir, patience, client: OnceCell::new(), last: RefCell::default() }
+    /// `timeout`: for how long a minion may say nothing of a job where its runner does not say.
+    pub fn new(sock_dir: PathBuf, timeout: Duration) -> Running {
+        Running { sock_dir, timeout, client: OnceCell::new(), last: RefCell::default() }
     }
 
     /// The exit code that fits a fault: a better one than failure where it came from here.
@@ -83,7 +83,7 @@ impl Running {
 
     async fn run(&self, order: Order) -> Result<fleet::Gathered, ClientError> {
         let client = self.client().await?;
-        let patience = order.patience.unwrap_or(self.patience);
+        let timeout = order.timeout.unwrap_or(self.timeout);
         let publish = Publish {
             fun: order.fun.into(),
             arg: order.arg,
@@ -101,7 +101,7 @@ impl Running {
             return Err(ClientError::Malformed("no job".to_owned()));
         };
         let mut answers = Vec::new();
-        let mut gather = Gather::new(client, &jid, &minions, &absent, *steps, patience);
+        let mut gather = Gather::new(client, &jid, &minions, &absent, *steps, timeout);
         loop {
             match gather.next().await? {
                 Gathered::Outcome(outcome) => {

@@ -1,12 +1,12 @@
 //! Waits for what becomes of a job, target by target.
 
 use super::{Client, ClientError};
+use halite_wire::deadline::until;
 use halite_wire::message::{LocalAnswer, LocalAsk, Outcome, Step, Steps};
-use halite_wire::patience::until;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-/// How often those are looked at that work on the job after the patience is over.
+/// How often those are looked at that work on the job after the timeout is over.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A wait for the master's answer is not shorter than this.
@@ -24,7 +24,7 @@ pub struct Gather<'a> {
     expected: BTreeSet<String>,
     /// For how long a minion may say nothing of the job, where that is not for the master to notice. Those that work on
     /// it are waited for without an end.
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     since: Instant,
     ready: VecDeque<Step>,
 }
@@ -48,14 +48,14 @@ impl<'a> Gather<'a> {
         minions: &[String],
         absent: &[String],
         first: Steps,
-        patience: Duration,
+        timeout: Duration,
     ) -> Gather<'a> {
         let mut gather = Gather {
             client,
             jid: jid.to_owned(),
             seen: 0,
             expected: minions.iter().chain(absent).cloned().collect(),
-            patience: Some(patience),
+            timeout: Some(timeout),
             since: Instant::now(),
             ready: VecDeque::new(),
         };
@@ -67,7 +67,7 @@ impl<'a> Gather<'a> {
 
     /// Of a batch: each target has a time of its own, so the master says who is silent.
     pub fn of_batch(client: &'a Client, jid: &str, minions: &[String], absent: &[String], first: Steps) -> Gather<'a> {
-        Gather { patience: None, ..Gather::new(client, jid, minions, absent, first, Duration::ZERO) }
+        Gather { timeout: None, ..Gather::new(client, jid, minions, absent, first, Duration::ZERO) }
     }
 
     /// The next outcome.
@@ -88,8 +88,8 @@ impl<'a> Gather<'a> {
             }
             let ask = LocalAsk::Wait { jid: self.jid.clone(), seen: self.seen };
             let asked = self.client.ask(&ask);
-            let answer = match self.patience {
-                Some(patience) => until((self.since + patience).max(Instant::now() + AT_LEAST), asked).await,
+            let answer = match self.timeout {
+                Some(timeout) => until((self.since + timeout).max(Instant::now() + AT_LEAST), asked).await,
                 None => Some(asked.await),
             };
             match answer.transpose()? {
@@ -100,7 +100,7 @@ impl<'a> Gather<'a> {
                     if silent.is_empty() {
                         // All that is open works on the job, as far as is known.
                         self.since = Instant::now();
-                        self.patience = self.patience.map(|patience| patience.min(LOOK_AGAIN));
+                        self.timeout = self.timeout.map(|timeout| timeout.min(LOOK_AGAIN));
                         continue;
                     }
                     self.expected.retain(|id| !silent.contains(id));

@@ -44,8 +44,8 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
         return start_apart(line, &call, &jid);
     }
     let mut display = Display::new(&line.output, &config.opts)?;
-    let patience = line.run.timeout.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
-    let master = Running::new(options.common.sock_dir, patience);
+    let timeout = line.run.timeout.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0));
+    let master = Running::new(options.common.sock_dir, timeout);
     let archive = Kept::new(&options.common.cachedir);
     let say = |text: &str| print(text).map_err(|error| Fault::execution(format!("standard output: {error}")));
     let ctx = runners::Ctx {

@@ -59,7 +59,7 @@ async fn answer(line: &SaltLine) -> Result<Exit, Trouble> {
     if let Some(count) = line.salt.subset {
         choose(&client, &mut publish, count).await?;
     }
-    publish.batch = batch::plan(line, &config, patience(line, &options), || expand(&client, &publish)).await?;
+    publish.batch = batch::plan(line, &config, timeout(line, &options), || expand(&client, &publish)).await?;
     let is_batch = publish.batch.is_some();
     let wanted = wanted(&publish);
     let LocalAnswer::Published { jid, minions, absent, steps } =
@@ -132,7 +132,7 @@ async fn follow(
     let first = job.first.clone();
     let mut gather = match job.is_batch {
         true => Gather::of_batch(client, &job.jid, &job.minions, &job.absent, first),
-        false => Gather::new(client, &job.jid, &job.minions, &job.absent, first, patience(line, options)),
+        false => Gather::new(client, &job.jid, &job.minions, &job.absent, first, timeout(line, options)),
     };
     let mut shown = Shown::new(line, display, job);
     for id in job.unknown() {
@@ -150,7 +150,7 @@ async fn follow(
 }
 
 /// For how long a minion may say nothing of the job.
-fn patience(line: &SaltLine, options: &MasterOptions) -> Duration {
+fn timeout(line: &SaltLine, options: &MasterOptions) -> Duration {
     let asked = line.salt.timeout.filter(|seconds| seconds.0 > 0);
     asked.map_or(options.timeout, |seconds| Duration::from_secs(seconds.0))
 }

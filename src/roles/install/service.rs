@@ -23,7 +23,7 @@ pub enum Service {
 const NAME: &str = "salt-minion";
 const PIDFILE: &str = "/var/run/salt-minion.pid";
 /// How long a minion may take to end.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sets the service up below a root, for programs in this folder.
 pub fn set_up(root: &Path, folder: &Path) -> io::Result<(Service, Change)> {
@@ -114,7 +114,7 @@ fn stop() -> Result<(), Trouble> {
         return Ok(());
     };
     let _ = kill_process(pid, Signal::TERM);
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while running() == Some(pid) {
         if Instant::now() > end {
             return Err(Trouble::new(Exit::Failed, format!("the minion that runs, process {pid}, does not end")));

@@ -3,7 +3,7 @@
 use super::matching::Match;
 use super::{Act, Change, Exit, SaltKey, Trouble, unmatched};
 use crate::cli::salt_key::Actions;
-use halite_keys::Standing;
+use halite_keys::KeyStatus;
 use halite_keys::store::StoreError;
 use halite_value::{Map, Value};
 
@@ -73,7 +73,7 @@ impl SaltKey<'_> {
         Ok(exit)
     }
 
-    fn apply_one(&self, act: Act, id: &str, from: Standing) -> Result<(), StoreError> {
+    fn apply_one(&self, act: Act, id: &str, from: KeyStatus) -> Result<(), StoreError> {
         match act {
             Act::Accepted => self.store.accept(id, from).map(|_| ()),
             Act::Rejected => self.store.reject(id, from),
@@ -102,16 +102,16 @@ impl Act {
 }
 
 /// The standings that a change looks at. To delete, all.
-fn standings(act: Act, actions: &Actions) -> Vec<Standing> {
+fn standings(act: Act, actions: &Actions) -> Vec<KeyStatus> {
     let rejected = actions.include_rejected || actions.include_all;
     let accepted = actions.include_accepted || actions.include_all;
     let also = match act {
-        Act::Deleted => return Standing::ALL.to_vec(),
-        Act::Accepted => rejected.then_some(Standing::Rejected),
-        Act::Rejected => accepted.then_some(Standing::Accepted),
+        Act::Deleted => return KeyStatus::ALL.to_vec(),
+        Act::Accepted => rejected.then_some(KeyStatus::Rejected),
+        Act::Rejected => accepted.then_some(KeyStatus::Accepted),
     };
-    let denied = actions.include_denied.then_some(Standing::Denied);
-    [Standing::Pending].into_iter().chain(also).chain(denied).collect()
+    let denied = actions.include_denied.then_some(KeyStatus::Denied);
+    [KeyStatus::Pending].into_iter().chain(also).chain(denied).collect()
 }
 
 fn no_match(pattern: &str, actions: &Actions) -> String {

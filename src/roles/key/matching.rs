@@ -1,13 +1,13 @@
 //! Which keys a word of the command line means.
 
 use halite_keys::store::StoreError;
-use halite_keys::{KeyStore, Standing};
+use halite_keys::{KeyStatus, KeyStore};
 use halite_lang::target::fnmatch::Pattern;
 
 /// Ids by standing, each standing with at least one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Match {
-    pub groups: Vec<(Standing, Vec<String>)>,
+    pub groups: Vec<(KeyStatus, Vec<String>)>,
 }
 
 impl Match {
@@ -15,7 +15,7 @@ impl Match {
     pub fn of(store: &KeyStore, patterns: &str) -> Result<Match, StoreError> {
         let patterns: Vec<Pattern> = patterns.split(',').map(Pattern::new).collect();
         let mut groups = Vec::new();
-        for standing in Standing::ALL {
+        for standing in KeyStatus::ALL {
             let mut ids = store.list(standing)?;
             ids.retain(|id| patterns.iter().any(|pattern| pattern.matches(id)));
             if !ids.is_empty() {
@@ -26,7 +26,7 @@ impl Match {
     }
 
     /// Those of some standings, in their order.
-    pub fn only(mut self, standings: &[Standing]) -> Match {
+    pub fn only(mut self, standings: &[KeyStatus]) -> Match {
         self.groups.retain(|(standing, _)| standings.contains(standing));
         self
     }

@@ -169,15 +169,15 @@ fn a_running_master_is_told_each_change_once() {
         let key = Some(keys[usize::from(id == "web2")]);
         Change { id: id.to_owned(), act, from, key }
     };
-    let from = Standing::Pending;
+    let from = KeyStatus::Pending;
     assert_eq!(answer.told, [change("web1", Act::Accepted, from), change("web2", Act::Accepted, from)]);
     assert_eq!(run(&folder, &["-y", "-a", "*"], b"").told, []);
     let answer = run(&folder, &["-d", "web2"], b"yes\n");
-    assert_eq!(answer.told, [change("web2", Act::Deleted, Standing::Accepted)]);
+    assert_eq!(answer.told, [change("web2", Act::Deleted, KeyStatus::Accepted)]);
     assert_eq!(run(&folder, &["-d", "web1"], b"\n").told, []);
     assert_eq!(run(&folder, &["-y", "-r", "web1"], b"").told, []);
     let answer = run(&folder, &["-y", "-r", "web1", "--include-accepted"], b"");
-    assert_eq!(answer.told, [change("web1", Act::Rejected, Standing::Accepted)]);
+    assert_eq!(answer.told, [change("web1", Act::Rejected, KeyStatus::Accepted)]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_key_can_be_denied_and_accepted_at_once() {
         answer.stdout,
         "The following keys are going to be accepted:\nDenied Keys:\nweb1\nKey for minion web1 accepted.\n"
     );
-    assert_eq!(folder.store().key(Standing::Accepted, "web1").unwrap(), second);
+    assert_eq!(folder.store().key(KeyStatus::Accepted, "web1").unwrap(), second);
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn a_broken_key_is_not_accepted_and_the_others_are() {
     fs::write(folder.0.join("minions_pre/aaa"), "no key").unwrap();
     let answer = run(&folder, &["-y", "-A"], b"");
     assert_eq!(answer.exit, Exit::Failed);
-    assert_eq!(folder.store().list(Standing::Accepted).unwrap(), ["web1"]);
-    assert_eq!(folder.store().list(Standing::Pending).unwrap(), ["aaa"]);
+    assert_eq!(folder.store().list(KeyStatus::Accepted).unwrap(), ["web1"]);
+    assert_eq!(folder.store().list(KeyStatus::Pending).unwrap(), ["aaa"]);
     assert_eq!(run(&folder, &["-F"], b"").exit, Exit::Failed);
 }
 

@@ -230,7 +230,7 @@ enum Connection {
 }
 
 /// How long a connection may take, and a write on it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// What every syslog takes in one message over UDP.
 const MESSAGE_LIMIT: usize = 8192;
 
@@ -261,7 +261,7 @@ impl Syslog {
             Place::Local(path) => {
                 let socket = UnixDatagram::unbound()?;
                 socket.connect(path)?;
-                socket.set_write_timeout(Some(PATIENCE))?;
+                socket.set_write_timeout(Some(TIMEOUT))?;
                 Ok(Connection::Local(socket))
             }
             Place::Udp(host, port) => {
@@ -272,8 +272,8 @@ impl Syslog {
                 Ok(Connection::Udp(socket))
             }
             Place::Tcp(host, port) => {
-                let stream = TcpStream::connect_timeout(&resolve(host, *port)?, PATIENCE)?;
-                stream.set_write_timeout(Some(PATIENCE))?;
+                let stream = TcpStream::connect_timeout(&resolve(host, *port)?, TIMEOUT)?;
+                stream.set_write_timeout(Some(TIMEOUT))?;
                 Ok(Connection::Tcp(stream))
             }
         }

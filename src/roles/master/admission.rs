@@ -1,9 +1,9 @@
-//! The handshake at the master's door: M1 is answered with M2, M3 with M4.
+//! The handshake at the master's dispatcher: M1 is answered with M2, M3 with M4.
 
 use super::Master;
 use super::jobs::Id;
 use super::pool::{self, Busy};
-use super::seats::{NewSeat, Poke};
+use super::sessions::{NewSeat, Wake};
 use super::stats;
 use super::trust::Decision;
 use async_io::Timer;
@@ -30,10 +30,10 @@ impl Master {
     /// Answers M1. Signing happens on the pool; when its queue is full, the peer is told when to come back.
     pub(super) async fn greet(self: Rc<Self>, peer: Peer, m1: Vec<u8>) -> Option<Vec<u8>> {
         let now = Instant::now();
-        if !self.strangers.borrow_mut().has_time(self.handshakes_a_second(now), now) {
+        if !self.unauthenticated.borrow_mut().has_time(self.handshakes_a_second(now), now) {
             return Some(self.come_back(Busy { waiting: 0 }));
         }
-        if !self.strangers.borrow_mut().greet(peer.pipe) {
+        if !self.unauthenticated.borrow_mut().greet(peer.pipe) {
             return None;
         }
         let (identity, chain) = (self.identity.clone(), self.chain);
@@ -43,7 +43,7 @@ impl Master {
             Ok(Err(error)) => (None, Ok(Err(error))),
             Err(busy) => (None, Err(busy)),
         };
-        self.strangers.borrow_mut().greeted(peer.pipe, half_open, Instant::now());
+        self.unauthenticated.borrow_mut().greeted(peer.pipe, half_open, Instant::now());
         match answered {
             Ok(Ok(m2)) => Some(m2),
             Ok(Err(_)) => Some(Notice::NotUnderstood.encode()),
@@ -57,7 +57,7 @@ impl Master {
         if !self.jobs.borrow().are_started(now) {
             return usize::MAX;
         }
-        let expected = self.accepted.borrow().len().saturating_sub(self.seats.borrow().connections());
+        let expected = self.accepted.borrow().len().saturating_sub(self.sessions.borrow().connections());
         expected + (UNEXPECTED as f64 * time.as_secs_f64()) as usize
     }
 
@@ -65,12 +65,12 @@ impl Master {
     /// While there are jobs to hand out these are few: they are nobody who was here before, and must not take the
     /// processor from those who are inside.
     fn handshakes_a_second(&self, now: Instant) -> usize {
-        let expected = self.accepted.borrow().len().saturating_sub(self.seats.borrow().sessions());
+        let expected = self.accepted.borrow().len().saturating_sub(self.sessions.borrow().sessions());
         expected + if self.jobs.borrow().are_started(now) { UNEXPECTED } else { UNEXPECTED_IDLE }
     }
 
     fn come_back(&self, busy: Busy) -> Vec<u8> {
-        let (least, most) = self.crowd.turn_away(busy.waiting, Instant::now());
+        let (least, most) = self.jitter.turn_away(busy.waiting, Instant::now());
         let wait_ms = least + self.spread(u64::from(most - least)) as u32;
         Notice::Busy { wait_ms }.encode()
     }
@@ -78,7 +78,7 @@ impl Master {
     /// Answers M3: with a session, or after a while with the reason to wait.
     pub(super) async fn admit(self: Rc<Self>, peer: Peer, m3: Vec<u8>) -> Option<Vec<u8>> {
         let came = Instant::now();
-        let half_open = self.strangers.borrow_mut().take(peer.pipe, came);
+        let half_open = self.unauthenticated.borrow_mut().take(peer.pipe, came);
         let Some(half_open) = half_open else {
             return Some(Notice::NoSession.encode());
         };
@@ -88,7 +88,7 @@ impl Master {
             Ok(Err(_)) => return Some(Notice::NotUnderstood.encode()),
             Err(busy) => return Some(self.come_back(busy)),
         };
-        self.strangers.borrow_mut().touch(peer.pipe, Instant::now());
+        self.unauthenticated.borrow_mut().touch(peer.pipe, Instant::now());
         if !valid_id(&claimed.claim.id) {
             // Told to nobody but the log: whoever sends this is no minion of ours.
             log::warn!(
@@ -112,7 +112,7 @@ impl Master {
             decision = self.decide_on(&claimed).await;
         }
         match decision {
-            Decision::Accepted => self.seat(peer, claimed).await,
+            Decision::Accepted => self.begin(peer, claimed).await,
             _ => {
                 self.fire_auth("reject", &claimed.claim.id, claimed.key, &claimed.claim.autosign);
                 Timer::after(Duration::from_secs(1)).await;
@@ -125,7 +125,7 @@ impl Master {
         self.decide(&claimed.claim.id, claimed.key, &claimed.claim.autosign).await
     }
 
-    async fn seat(self: &Rc<Self>, peer: Peer, claimed: Claimed) -> Option<Vec<u8>> {
+    async fn begin(self: &Rc<Self>, peer: Peer, claimed: Claimed) -> Option<Vec<u8>> {
         let id = Id::from(claimed.claim.id.as_str());
         if self.first_instance_lives(&id, claimed.claim.instance).await {
             log::warn!("two minions have the key of '{id}': the second one waits");
@@ -150,18 +150,18 @@ impl Master {
                 group_key: Bytes(epoch.key),
                 seq: epoch.seq,
                 publish_port: self.settings.publish_port,
-                crowd_ms: pool::time_for(self.accepted.borrow().len()).as_millis() as u32,
+                reconnect_jitter_ms: pool::time_for(self.accepted.borrow().len()).as_millis() as u32,
             }
         };
         let (session, m4) = claimed.accept(&welcome).ok()?;
         self.remember_boot(&id, claim.boot);
-        self.strangers.borrow_mut().leave(peer.pipe);
+        self.unauthenticated.borrow_mut().leave(peer.pipe);
         let (instance, boot, purpose) = (claim.instance, claim.boot, claim.purpose);
-        let seat = NewSeat { id: id.clone(), key, instance, boot, purpose, session, pipe: peer.pipe, life };
-        if let (Some(door), Some(address)) = (self.door.get(), peer.address) {
-            door.know(address);
+        let minion_session = NewSeat { id: id.clone(), key, instance, boot, purpose, session, pipe: peer.pipe, life };
+        if let (Some(dispatcher), Some(address)) = (self.dispatcher.get(), peer.address) {
+            dispatcher.know(address);
         }
-        let close = self.seats.borrow_mut().seat(seat, Instant::now());
+        let close = self.sessions.borrow_mut().begin(minion_session, Instant::now());
         if let Some(pipe) = close {
             self.close(pipe);
         }
@@ -174,20 +174,21 @@ impl Master {
     }
 
     fn is_full(&self, id: &Id) -> bool {
-        let (most, seats) = (self.settings.max_minions, self.seats.borrow());
-        most > 0 && !seats.is_connected(id) && seats.connected().count() >= most
+        let (most, sessions) = (self.settings.max_minions, self.sessions.borrow());
+        most > 0 && !sessions.is_connected(id) && sessions.connected().count() >= most
     }
 
     /// True when another instance has this id and shows within [`PROBE_TIME`] that it lives.
     async fn first_instance_lives(&self, id: &Id, instance: Bytes<16>) -> bool {
         let other = |this: &Master| {
-            let seats = this.seats.borrow();
-            seats.of(id).is_some_and(|seat| seat.instance != instance) && seats.is_connected(id)
+            let sessions = this.sessions.borrow();
+            sessions.of(id).is_some_and(|minion_session| minion_session.instance != instance)
+                && sessions.is_connected(id)
         };
         if !other(self) {
             return false;
         }
-        self.seats.borrow_mut().poke(id, Poke::Probe);
+        self.sessions.borrow_mut().wake(id, Wake::Probe);
         // It is answered now; to live is to ask again.
         let probed = Instant::now();
         let deadline = probed + PROBE_TIME;
@@ -196,7 +197,7 @@ impl Master {
             if !other(self) {
                 return false;
             }
-            if self.seats.borrow().was_heard(id, probed) {
+            if self.sessions.borrow().was_heard(id, probed) {
                 return true;
             }
         }

@@ -15,7 +15,7 @@ pub struct Turns {
     pub size: usize,
     wait: Duration,
     at_failure: AtFailure,
-    patience: Duration,
+    timeout: Duration,
     /// Those whose turn has not come.
     waiting: VecDeque<Id>,
     /// Those that take a place, and since when.
@@ -56,7 +56,7 @@ impl Turns {
             size: batch.size.of(targets.len()),
             wait: Duration::from_secs(batch.wait_s),
             at_failure: batch.at_failure,
-            patience: Duration::from_secs(batch.patience_s),
+            timeout: Duration::from_secs(batch.timeout_s),
             waiting: targets.iter().cloned().collect(),
             places: HashMap::new(),
             pauses: Vec::new(),
@@ -84,7 +84,7 @@ impl Turns {
     /// Those that take a place and, as `silent_since` says of each, have said nothing for too long, lose it.
     pub fn give_up(&mut self, silent_since: impl Fn(&Id) -> Option<Instant>, now: Instant) -> Vec<Id> {
         let is_late = |id: &Id, start: Instant| {
-            silent_since(id).is_some_and(|since| now.saturating_duration_since(since.max(start)) >= self.patience)
+            silent_since(id).is_some_and(|since| now.saturating_duration_since(since.max(start)) >= self.timeout)
         };
         let mut late: Vec<Id> =
             self.places.iter().filter(|(id, start)| is_late(id, **start)).map(|(id, _)| id.clone()).collect();
@@ -144,7 +144,7 @@ mod tests {
     use halite_wire::message::BatchSize;
 
     fn turns(size: u64, wait_s: u64, at_failure: AtFailure) -> (Turns, Instant) {
-        let batch = Batch { size: BatchSize::Count(size), wait_s, at_failure, patience_s: 5 };
+        let batch = Batch { size: BatchSize::Count(size), wait_s, at_failure, timeout_s: 5 };
         let targets: Vec<Id> = ["a", "b", "c", "d"].map(Id::from).to_vec();
         (Turns::new(&batch, &targets), Instant::now())
     }

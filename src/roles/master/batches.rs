@@ -6,7 +6,7 @@
 use super::Master;
 use super::database::Archive;
 use super::jobs::{BatchState, Id};
-use super::seats::Poke;
+use super::sessions::Wake;
 use halite_core::jid::Jid;
 use halite_value::{Map, Value};
 use halite_wire::message::{Job, LocalAnswer, LocalFault};
@@ -52,8 +52,8 @@ impl Master {
             // the job once more, and a minion takes a jid once.
             self.database.save_started(jid.clone(), ids.iter().map(|id| id.to_string()).collect(), unix_time());
             self.fire_batch(&jid, "progress");
-            let mut seats = self.seats.borrow_mut();
-            ids.iter().for_each(|id| seats.poke(id, Poke::Look));
+            let mut sessions = self.sessions.borrow_mut();
+            ids.iter().for_each(|id| sessions.wake(id, Wake::Look));
         }
         self.ended(turned.ended);
         for jid in turned.over {

@@ -1,4 +1,4 @@
-//! Files for minions: the file server behind the door.
+//! Files for minions: the file server behind the dispatcher.
 //!
 //! What reads, hashes, writes and seals runs on the blocking pool, a bounded number at once, so that the main thread does
 //! nothing for a file but pass its bytes on. Nothing is remembered of a transfer: each part is asked for with the version
@@ -13,9 +13,9 @@ use halite_node::fileserver::{Chunk, FileServer, Freshness, Version};
 use halite_value::Value;
 use halite_wire::cbor;
 use halite_wire::cbor::{ByteString, Bytes};
+use halite_wire::deadline::within;
 use halite_wire::link::LinkError;
 use halite_wire::message::{Answer, FileAnswer, FileAsk};
-use halite_wire::patience::within;
 use halite_wire::session::{Replying, SessionId};
 use smol::lock::Semaphore;
 use std::collections::HashMap;
@@ -104,29 +104,29 @@ impl Master {
     /// Answers about files, with the sealed reply. Nothing: the session has ended meanwhile.
     pub(super) async fn serve_file(self: Rc<Self>, sid: SessionId, number: u64, ask: FileAsk) -> Option<Vec<u8>> {
         let (asker, replying) = {
-            let seats = self.seats.borrow();
-            let seat = seats.at(sid)?;
-            let asker = Asker { id: seat.id.to_string(), valid: seat.valid.clone() };
-            (asker, seat.session.replying(number))
+            let sessions = self.sessions.borrow();
+            let minion_session = sessions.at(sid)?;
+            let asker = Asker { id: minion_session.id.to_string(), valid: minion_session.valid.clone() };
+            (asker, minion_session.session.replying(number))
         };
-        let (gate, patience) = match ask {
+        let (gate, timeout) = match ask {
             FileAsk::Hash { .. } => (&self.files.looks, Some(HASH_TIME)),
             FileAsk::List { .. } | FileAsk::PutWhole { .. } => (&self.files.looks, None),
             _ => (&self.files.reads, None),
         };
         let permit = gate.acquire().await;
         let desk = self.files.desk.clone();
-        let later = self.seats.borrow().at(sid)?.session.replying(number);
+        let later = self.sessions.borrow().at(sid)?.session.replying(number);
         let answered = smol::unblock(move || sealed(&replying, desk.answer(&asker, ask)));
-        let frame = match patience {
+        let frame = match timeout {
             None => answered.await,
-            Some(patience) => match within(patience, answered).await {
+            Some(timeout) => match within(timeout, answered).await {
                 Some(frame) => frame,
                 None => sealed(&later, FileAnswer::Later),
             },
         };
         drop(permit);
-        self.seats.borrow().at(sid)?;
+        self.sessions.borrow().at(sid)?;
         frame.ok()
     }
 

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub const SENT_LIMIT: Duration = Duration::from_secs(120);
 /// A job is offered again to a minion that has not taken it, for this long.
 pub const OFFER_LIMIT: Duration = Duration::from_secs(90);
-/// Whoever has said nothing of a publication after this long gets the job by its standing request.
+/// Whoever has said nothing of a publication after this long gets the job by its long poll.
 pub const PUBLICATION_GRACE: Duration = Duration::from_secs(1);
 /// A connection that breaks is usually back sooner than this.
 const RETURN_TIME: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ pub type Id = Rc<str>;
 pub enum Way {
     /// On 4505, for everybody.
     Published,
-    /// Sealed in the answer to a standing request.
+    /// Sealed in the answer to a long poll.
     Directed,
 }
 
@@ -288,7 +288,7 @@ impl Jobs {
 
     /// A minion stands: `taken` are the jobs that it has taken. With `first` it is a new session, in which what it does
     /// not name is not known to it. Gives the jobs to hand to it.
-    pub fn stand(&mut self, id: &Id, taken: &[String], first: bool, now: Instant) -> (Vec<Rc<Job>>, Vec<Ended>) {
+    pub fn long_poll(&mut self, id: &Id, taken: &[String], first: bool, now: Instant) -> (Vec<Rc<Job>>, Vec<Ended>) {
         let (mut offers, mut ended) = (Vec::new(), Vec::new());
         let open: Vec<String> = self.by_minion.get(id).into_iter().flatten().cloned().collect();
         for jid in open {

@@ -8,9 +8,9 @@ use super::stats;
 use halite_core::jid::Jid;
 use halite_value::{Map, Value};
 use halite_wire::cbor;
+use halite_wire::deadline::within;
 use halite_wire::link::{Local, Peer, PipeId, Service};
 use halite_wire::message::{Event, Job, Keep, LocalAnswer, LocalAsk, LocalFault, Publish, Return, Steps};
-use halite_wire::patience::within;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -32,15 +32,15 @@ const PER_USER: usize = 64;
 const ANSWER_BYTES: usize = 700_000;
 
 /// The service behind `master.ipc`.
-pub struct LocalDoor {
+pub struct LocalDispatcher {
     master: Rc<Master>,
     connections: RefCell<HashMap<u32, usize>>,
     users: RefCell<HashMap<PipeId, u32>>,
 }
 
-impl LocalDoor {
-    pub fn new(master: Rc<Master>) -> LocalDoor {
-        LocalDoor { master, connections: RefCell::default(), users: RefCell::default() }
+impl LocalDispatcher {
+    pub fn new(master: Rc<Master>) -> LocalDispatcher {
+        LocalDispatcher { master, connections: RefCell::default(), users: RefCell::default() }
     }
 
     fn admits(&self, peer: Peer) -> bool {
@@ -61,7 +61,7 @@ impl LocalDoor {
     }
 }
 
-impl Service for LocalDoor {
+impl Service for LocalDispatcher {
     fn request(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
         if !self.admits(from) {
             return Box::pin(async { None });
@@ -237,11 +237,12 @@ impl Master {
     fn presence_answer(&self) -> LocalAnswer {
         let mut accepted: Vec<String> = self.accepted.borrow().keys().map(|id| id.to_string()).collect();
         accepted.sort();
-        let seats = self.seats.borrow();
-        let mut connected: Vec<String> = seats.connected().map(|seat| seat.id.to_string()).collect();
+        let sessions = self.sessions.borrow();
+        let mut connected: Vec<String> =
+            sessions.connected().map(|minion_session| minion_session.id.to_string()).collect();
         connected.sort();
         let addresses = Map::from_iter(connected.iter().filter_map(|id| {
-            let address = self.addresses.borrow().get(&seats.pipe_of(id)?).copied()?;
+            let address = self.addresses.borrow().get(&sessions.pipe_of(id)?).copied()?;
             Some((id.clone(), Value::from(address.to_string())))
         }));
         LocalAnswer::Presence { accepted, connected, addresses }

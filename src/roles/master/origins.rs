@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 /// So many answers are remembered for each minion.
 pub const REMEMBERED: usize = 128;
-/// So many returns of one minion, which came with standing requests, wait for an answer; the others come again.
+/// So many returns of one minion, which came with long polls, wait for an answer; the others come again.
 pub const LINE: usize = 256;
 /// So many jobs that are over are known by heart, with so many targets in all.
 const FINISHED: usize = 4096;
@@ -77,7 +77,7 @@ struct Waiting {
 
 /// How a return waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum Limit {
     /// With its request, of which a connection has few.
     Any,
     /// By itself: when too many wait, it is left to come again.
@@ -100,9 +100,9 @@ impl Origins {
     }
 
     /// Puts a return at the end of the line. Nothing when there is no room; else whether somebody must begin with it.
-    fn stand(&mut self, id: &Id, waiting: Waiting, patience: Patience) -> Option<Begins> {
+    fn enqueue(&mut self, id: &Id, waiting: Waiting, limit: Limit) -> Option<Begins> {
         let asked = self.of.entry(id.clone()).or_default();
-        if patience == Patience::Bounded && asked.line.len() >= LINE {
+        if limit == Limit::Bounded && asked.line.len() >= LINE {
             return None;
         }
         asked.line.push_back(waiting);
@@ -150,10 +150,10 @@ impl Master {
         id: Id,
         sid: SessionId,
         ret: Return,
-        patience: Patience,
+        limit: Limit,
     ) -> Option<Receiver<Option<Noted>>> {
         let (done, noted) = bounded(1);
-        let begins = self.origins.borrow_mut().stand(&id, Waiting { sid, ret, done }, patience)?;
+        let begins = self.origins.borrow_mut().enqueue(&id, Waiting { sid, ret, done }, limit)?;
         if begins == Begins::Yes {
             self.executor.spawn(self.clone().answer_line(id)).detach();
         }
@@ -228,17 +228,17 @@ mod tests {
             let (done, _) = bounded(1);
             Waiting { sid: SessionId(Bytes([0; 16])), ret: Return::default(), done }
         };
-        assert_eq!(origins.stand(&id, waiting(), Patience::Bounded), Some(Begins::Yes));
+        assert_eq!(origins.enqueue(&id, waiting(), Limit::Bounded), Some(Begins::Yes));
         assert!(origins.next(&id).is_some());
         for _ in 0..LINE {
-            assert_eq!(origins.stand(&id, waiting(), Patience::Bounded), Some(Begins::No));
+            assert_eq!(origins.enqueue(&id, waiting(), Limit::Bounded), Some(Begins::No));
         }
-        assert_eq!(origins.stand(&id, waiting(), Patience::Bounded), None);
-        assert_eq!(origins.stand(&id, waiting(), Patience::Any), Some(Begins::No));
-        assert_eq!(origins.stand(&other, waiting(), Patience::Bounded), Some(Begins::Yes), "no other waits for it");
+        assert_eq!(origins.enqueue(&id, waiting(), Limit::Bounded), None);
+        assert_eq!(origins.enqueue(&id, waiting(), Limit::Any), Some(Begins::No));
+        assert_eq!(origins.enqueue(&other, waiting(), Limit::Bounded), Some(Begins::Yes), "no other waits for it");
         origins.forget(&id);
         assert!(origins.next(&id).is_none(), "nobody is left in the line");
-        assert_eq!(origins.stand(&id, waiting(), Patience::Bounded), Some(Begins::Yes));
+        assert_eq!(origins.enqueue(&id, waiting(), Limit::Bounded), Some(Begins::Yes));
     }
 
     #[test]

@@ -10,9 +10,9 @@ use super::local::functions_of;
 use crate::cli::arguments::arguments;
 use halite_value::{Map, Value, parse_json};
 use halite_wire::cbor;
+use halite_wire::deadline::within;
 use halite_wire::frame::FRAME_LIMIT;
 use halite_wire::message::{Answer, LocalAnswer, PeerAnswer, PeerAsk, Publish};
-use halite_wire::patience::within;
 use halite_wire::session::SessionId;
 use smol::channel::{Receiver, bounded};
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ const REMEMBERED: usize = 1024;
 const RUNNERS: usize = 8;
 /// One that takes longer counts no more: it must not keep others out for ever.
 const RUN_TIME: Duration = Duration::from_secs(3600);
-/// How long a question waits for news: well below the patience of a minion's connection.
+/// How long a question waits for news: well below the timeout of a minion's connection.
 const WAIT: Duration = Duration::from_secs(2);
 /// A runner's answer must fit into one of the master's.
 const LONGEST: usize = FRAME_LIMIT - 8192;
@@ -71,7 +71,7 @@ fn user_of(id: &Id) -> String {
 impl Master {
     /// Nothing: the session has ended meanwhile.
     pub(super) async fn serve_peer(self: &Rc<Self>, sid: SessionId, ask: PeerAsk) -> Option<Answer> {
-        let id = self.seats.borrow().at(sid)?.id.clone();
+        let id = self.sessions.borrow().at(sid)?.id.clone();
         let answer = match ask {
             PeerAsk::Publish { number, fun, arg, tgt, tgt_type, ret } => {
                 let functions = match fun.contains(',') {
@@ -97,7 +97,7 @@ impl Master {
             PeerAsk::Wait { .. } => PeerAnswer::Denied,
             PeerAsk::Run { number, fun, arg } => self.run_for(&id, number, &fun, &arg).await,
         };
-        self.seats.borrow().at(sid)?;
+        self.sessions.borrow().at(sid)?;
         Some(Answer::Peer(answer))
     }
 

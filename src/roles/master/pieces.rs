@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub const LONGEST: usize = 64 << 20;
 /// What all minions together may have under way.
 const TOTAL: usize = 256 << 20;
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Default)]
 pub struct Pieces {
@@ -22,7 +22,7 @@ pub struct Pieces {
 impl Pieces {
     /// Takes a piece. The error is a sentence for the minion.
     pub fn take(&mut self, id: &Id, digest: Hash, offset: u64, bytes: &[u8], now: Instant) -> Result<(), String> {
-        self.begun.retain(|_, (_, last)| now - *last < PATIENCE);
+        self.begun.retain(|_, (_, last)| now - *last < TIMEOUT);
         let total: usize = self.begun.values().map(|(whole, _)| whole.len()).sum();
         if total + bytes.len() > TOTAL {
             return Err("too much is under way to this master".to_owned());
@@ -85,6 +85,6 @@ mod tests {
             pieces.take(&id, [digest; 32], 0, b"x", now).unwrap();
         }
         assert!(pieces.take(&id, [9; 32], 0, b"x", now).is_err());
-        assert!(pieces.take(&id, [9; 32], 0, b"x", now + PATIENCE).is_ok(), "what is not finished is forgotten");
+        assert!(pieces.take(&id, [9; 32], 0, b"x", now + TIMEOUT).is_ok(), "what is not finished is forgotten");
     }
 }

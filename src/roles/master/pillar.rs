@@ -95,19 +95,20 @@ impl PillarDesk {
 impl Master {
     /// Answers a minion's question for its pillar. Nothing: its session has ended meanwhile.
     pub(super) async fn serve_pillar(self: &Rc<Self>, sid: SessionId, ask: PillarAsk) -> Option<Answer> {
-        let id = self.seats.borrow().at(sid)?.id.clone();
+        let id = self.sessions.borrow().at(sid)?.id.clone();
         if ask.lasting == Lasting::Kept {
             self.note_environments(&id, &ask);
         }
         let pillar = self.pillar_of(&id, ask).await;
-        self.seats.borrow().at(sid)?;
+        self.sessions.borrow().at(sid)?;
         Some(Answer::Pillar(Part::of(&pillar.bytes, pillar.digest, 0)))
     }
 
     pub(super) fn serve_pillar_part(&self, sid: SessionId, digest: Hash, offset: u64) -> Answer {
         let minions = self.minions.borrow();
-        let seats = self.seats.borrow();
-        let pillars = seats.at(sid).and_then(|seat| minions.get(&seat.id)).map(|known| &known.pillars);
+        let sessions = self.sessions.borrow();
+        let pillars =
+            sessions.at(sid).and_then(|minion_session| minions.get(&minion_session.id)).map(|known| &known.pillars);
         let found = pillars.and_then(|pillars| pillars.kept.iter().find(|kept| kept.pillar.digest == digest));
         match found {
             Some(kept) => Answer::Pillar(Part::of(&kept.pillar.bytes, digest, offset)),

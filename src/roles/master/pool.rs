@@ -1,6 +1,6 @@
 //! A few threads for what takes long enough to hold up the others: signatures of handshakes.
 //!
-//! The queue is bounded: past it a peer is told to come back, so that a crowd at the door costs the minions inside
+//! The queue is bounded: past it a peer is told to come back, so that a jitter at the dispatcher costs the minions inside
 //! nothing.
 
 use smol::channel::{Sender, bounded, unbounded};
@@ -32,7 +32,7 @@ impl Pool {
         for _ in 0..threads {
             let incoming = incoming.clone();
             std::thread::Builder::new().name("signatures".to_owned()).stack_size(256 * 1024).spawn(move || {
-                // Whoever is at the door must not take the processor from those who are inside.
+                // Whoever is at the dispatcher must not take the processor from those who are inside.
                 let _ = rustix::process::setpriority_process(None, NICE);
                 while let Ok(task) = incoming.recv_blocking() {
                     task();
@@ -64,30 +64,33 @@ impl Pool {
 /// What one handshake costs a master, in microseconds: the signature, the connection and all that follows at once.
 const COST_US: usize = 500;
 
-/// No crowd counts as larger, or strangers could keep minions away for as long as they like.
-const CROWD: usize = 20_000;
+/// No jitter counts as larger, or unauthenticated could keep minions away for as long as they like.
+const MOST_WAITING: usize = 20_000;
 
 /// How long handshakes with so many take.
-pub fn time_for(crowd: usize) -> Duration {
-    Duration::from_micros((crowd.min(CROWD) * COST_US) as u64)
+pub fn time_for(jitter: usize) -> Duration {
+    Duration::from_micros((jitter.min(MOST_WAITING) * COST_US) as u64)
 }
 
 /// Those who were told to come back, so that they do not come back as one: ten thousand that ask again at once cost more
 /// than their handshakes.
 #[derive(Default)]
-pub struct Crowd {
+pub struct ReconnectJitter {
     /// When the first of them was turned away, and how many have been since.
     since: Cell<Option<(Instant, usize)>>,
 }
 
-impl Crowd {
+impl ReconnectJitter {
     /// Turns one away. It is to come back after a time between these, in milliseconds: the queue is through by the first,
     /// and by the last all who were turned away with it.
     pub fn turn_away(&self, waiting: usize, now: Instant) -> (u32, u32) {
         let (since, before) = self.since.get().unwrap_or((now, 0));
         let window = Duration::from_millis((before * COST_US / 1000) as u64).max(Duration::from_secs(1));
-        let (since, count) =
-            if now.saturating_duration_since(since) > window { (now, 1) } else { (since, (before + 1).min(CROWD)) };
+        let (since, count) = if now.saturating_duration_since(since) > window {
+            (now, 1)
+        } else {
+            (since, (before + 1).min(MOST_WAITING))
+        };
         self.since.set(Some((since, count)));
         let queue = (100 + waiting * COST_US / 1000) as u32;
         (queue, queue + 400 + (count * COST_US / 1000) as u32)
@@ -100,13 +103,13 @@ mod tests {
 
     #[test]
     fn the_larger_a_crowd_the_wider_it_is_spread() {
-        let (crowd, now) = (Crowd::default(), Instant::now());
-        assert_eq!(crowd.turn_away(1000, now), (600, 1000));
+        let (jitter, now) = (ReconnectJitter::default(), Instant::now());
+        assert_eq!(jitter.turn_away(1000, now), (600, 1000));
         for _ in 0..8000 {
-            crowd.turn_away(1000, now);
+            jitter.turn_away(1000, now);
         }
-        assert_eq!(crowd.turn_away(1000, now), (600, 5001));
-        assert_eq!(crowd.turn_away(0, now + Duration::from_secs(5)), (100, 500), "they are forgotten");
+        assert_eq!(jitter.turn_away(1000, now), (600, 5001));
+        assert_eq!(jitter.turn_away(0, now + Duration::from_secs(5)), (100, 500), "they are forgotten");
     }
     use std::sync::Barrier;
 

@@ -2,11 +2,11 @@
 
 use super::Master;
 use super::database::{Closes, Over, Sent};
-use super::door::unix_time;
+use super::dispatcher::unix_time;
 use super::jobs::{Ended, Id, Received, Way};
-use super::origins::Patience;
+use super::origins::Limit;
 use super::pillar::Opened;
-use super::seats::Poke;
+use super::sessions::Wake;
 use halite_core::jid::Jid;
 use halite_lang::target;
 use halite_lang::target::{Needs, Target};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 /// From this many targets on, a job for everybody is published; fewer are handed it one by one, which shows less.
 const PUBLISH_FROM: usize = 16;
-/// A job must fit in one answer to a standing request.
+/// A job must fit in one answer to a long poll.
 const JOB_LIMIT: usize = FRAME_LIMIT - 8192;
 /// How long a master that has just started waits for those who were there before it.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -73,8 +73,8 @@ impl Master {
             absent.is_empty() && present.len() >= PUBLISH_FROM && present.len() == self.accepted.borrow().len();
         let epoch = Bytes(self.epoch.borrow().id);
         let sent: Vec<(Id, Way)> = {
-            let seats = self.seats.borrow();
-            let way = |id: &Id| match seats.of(id).and_then(|seat| seat.hears) {
+            let sessions = self.sessions.borrow();
+            let way = |id: &Id| match sessions.of(id).and_then(|minion_session| minion_session.hears) {
                 Some(known) if everyone && known == epoch => Way::Published,
                 _ => Way::Directed,
             };
@@ -91,17 +91,17 @@ impl Master {
         if everyone && sent.iter().any(|(_, way)| *way == Way::Published) {
             let frame = publication::publish(&mut self.epoch.borrow_mut(), &self.identity, &job);
             if let Err(error) = frame.and_then(|frame| self.publisher.publish(frame)) {
-                // Its targets get it with their standing requests.
+                // Its targets get it with their long polls.
                 log::error!("job {jid} is not published: {error}");
             }
         }
-        let mut seats = self.seats.borrow_mut();
+        let mut sessions = self.sessions.borrow_mut();
         for (id, way) in &sent {
             if *way == Way::Directed {
-                seats.poke(id, Poke::Look);
+                sessions.wake(id, Wake::Look);
             }
         }
-        drop(seats);
+        drop(sessions);
         LocalAnswer::Published { jid, minions: names(&present), absent: names(&absent), steps: Box::default() }
     }
 
@@ -151,13 +151,13 @@ impl Master {
     /// In the first seconds of a master, its minions are still on their way back.
     pub(super) fn counts_as_connected(&self, id: &Id) -> bool {
         let on_its_way = || self.minions.borrow().get(id).is_some_and(|known| !known.seen);
-        self.seats.borrow().is_connected(id) || (self.started.elapsed() < SETTLE && on_its_way())
+        self.sessions.borrow().is_connected(id) || (self.started.elapsed() < SETTLE && on_its_way())
     }
 
     /// A return has come in. The client is told at once; the minion when it is on the disk.
     pub(super) async fn take_return(self: &Rc<Self>, sid: SessionId, ret: Return) -> Option<Answer> {
         let noted = match self.note_return(sid, ret, None)? {
-            Noted::Unknown(id, ret) => self.note_unknown(id, sid, *ret, Patience::Any)?.recv().await.ok()??,
+            Noted::Unknown(id, ret) => self.note_unknown(id, sid, *ret, Limit::Any)?.recv().await.ok()??,
             noted => noted,
         };
         match noted {
@@ -167,7 +167,7 @@ impl Master {
         }
     }
 
-    /// Returns that came with a standing request: what is on the disk is acknowledged with a later answer to one.
+    /// Returns that came with a long poll: what is on the disk is acknowledged with a later answer to one.
     pub(super) fn take_returns(self: &Rc<Self>, sid: SessionId, returns: Vec<Return>) {
         for ret in returns {
             let jid = ret.jid.clone();
@@ -179,7 +179,7 @@ impl Master {
                 self.executor.spawn(async move { master.acknowledge(sid, jid, noted).await }).detach();
                 continue;
             };
-            let Some(later) = self.note_unknown(id, sid, *ret, Patience::Bounded) else {
+            let Some(later) = self.note_unknown(id, sid, *ret, Limit::Bounded) else {
                 continue;
             };
             let acknowledge = async move {
@@ -191,7 +191,7 @@ impl Master {
         }
     }
 
-    /// Acknowledges a return that came with a standing request when it is on the disk, or never will be.
+    /// Acknowledges a return that came with a long poll when it is on the disk, or never will be.
     async fn acknowledge(&self, sid: SessionId, jid: String, noted: Noted) {
         let is_done = match noted {
             Noted::Saving(saving) => self.is_saved(sid, saving).await,
@@ -202,7 +202,7 @@ impl Master {
             Noted::Unknown(..) => false,
         };
         if is_done {
-            self.seats.borrow_mut().acknowledge(sid, jid, Instant::now());
+            self.sessions.borrow_mut().acknowledge(sid, jid, Instant::now());
         }
     }
 
@@ -210,13 +210,17 @@ impl Master {
     /// the disk was busy: then it is told nothing.
     async fn is_saved(&self, sid: SessionId, saving: Local<Result<(), String>>) -> bool {
         let saved = saving.await;
-        self.seats.borrow().at(sid).is_some() && saved.is_ok()
+        self.sessions.borrow().at(sid).is_some() && saved.is_ok()
     }
 
     /// Tells everybody that a return has come in, and begins to save it. `sent` is what the database has said of its job,
     /// if it was asked. Nothing: its session has ended.
     pub(super) fn note_return(self: &Rc<Self>, sid: SessionId, ret: Return, sent: Option<Sent>) -> Option<Noted> {
-        let (id, valid) = self.seats.borrow().at(sid).map(|seat| (seat.id.clone(), seat.valid.clone()))?;
+        let (id, valid) = self
+            .sessions
+            .borrow()
+            .at(sid)
+            .map(|minion_session| (minion_session.id.clone(), minion_session.valid.clone()))?;
         if let Err(error) = Jid::parse(&ret.jid) {
             return Some(Noted::Refused(error.to_string()));
         }
@@ -254,7 +258,7 @@ impl Master {
     }
 
     pub(super) fn take_piece(&self, sid: SessionId, digest: Hash, offset: u64, bytes: &[u8]) -> Answer {
-        let Some(id) = self.seats.borrow().at(sid).map(|seat| seat.id.clone()) else {
+        let Some(id) = self.sessions.borrow().at(sid).map(|minion_session| minion_session.id.clone()) else {
             return Answer::Refused("no session".to_owned());
         };
         match self.pieces.borrow_mut().take(&id, digest, offset, bytes, Instant::now()) {
@@ -264,7 +268,7 @@ impl Master {
     }
 
     pub(super) async fn take_return_in_pieces(self: &Rc<Self>, sid: SessionId, digest: Hash) -> Option<Answer> {
-        let id = self.seats.borrow().at(sid)?.id.clone();
+        let id = self.sessions.borrow().at(sid)?.id.clone();
         let whole = self.pieces.borrow_mut().finish(&id, digest);
         match whole.and_then(|whole| cbor::decode::<Return>(&whole).map_err(|malformed| malformed.to_string())) {
             Ok(ret) => self.take_return(sid, ret).await,

@@ -1,4 +1,4 @@
-//! A bound on how often something may happen that strangers can cause.
+//! A bound on how often something may happen that unauthenticated can cause.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

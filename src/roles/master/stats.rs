@@ -77,7 +77,7 @@ impl Stats {
 /// What such a request is called, after Salt's where it has one like it. Nothing for one that waits on purpose.
 pub(super) fn kind_of(ask: &Ask) -> Option<&'static str> {
     Some(match ask {
-        Ask::Stand(_) | Ask::Peer(PeerAsk::Wait { .. }) => return None,
+        Ask::LongPoll(_) | Ask::Peer(PeerAsk::Wait { .. }) => return None,
         Ask::Return(_) | Ask::Piece { .. } | Ask::ReturnInPieces { .. } => "_return",
         Ask::Fire { .. } => "_minion_event",
         Ask::Grains(_) => "_grains",

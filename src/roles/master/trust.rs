@@ -9,7 +9,7 @@ pub(super) mod look_up;
 use super::Master;
 use super::jobs::Id;
 use halite_keys::PublicKey;
-use halite_keys::store::{Standing, StoreError};
+use halite_keys::store::{KeyStatus, StoreError};
 use halite_keys::watch::News;
 use halite_value::{Map, Value};
 use halite_wire::message::Remains;
@@ -147,8 +147,8 @@ impl Master {
                 .iter()
                 .map(|(act, id)| match act.as_str() {
                     "deleted" => None,
-                    "accepted" => keys.store.key(Standing::Accepted, id).ok(),
-                    _ => keys.store.key(Standing::Rejected, id).ok(),
+                    "accepted" => keys.store.key(KeyStatus::Accepted, id).ok(),
+                    _ => keys.store.key(KeyStatus::Rejected, id).ok(),
                 })
                 .collect();
             let read = keys.read(watch);
@@ -173,7 +173,7 @@ impl Master {
     pub async fn key_taken_back(self: &Rc<Self>, id: &str, remains: Remains) -> Result<(), StoreError> {
         let turn = self.turn.lock().await;
         let (keys, name) = (self.keys.clone(), id.to_owned());
-        smol::unblock(move || keys.store.delete(&name, Standing::Accepted)).await?;
+        smol::unblock(move || keys.store.delete(&name, KeyStatus::Accepted)).await?;
         drop(turn);
         self.keys_changed(vec![("delete".to_owned(), id.to_owned())], remains).await;
         Ok(())
@@ -261,7 +261,7 @@ impl Master {
         }
         for id in ids {
             log::info!("the key of '{id}' is not accepted any more: its session ends");
-            let away = self.seats.borrow_mut().evict(id, Instant::now());
+            let away = self.sessions.borrow_mut().evict(id, Instant::now());
             if let Some(pipe) = away.and_then(|away| away.pipe) {
                 self.close(pipe);
             }

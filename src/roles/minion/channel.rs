@@ -11,12 +11,12 @@ use halite_keys::{Identity, PublicKey};
 use halite_value::{Map, Value};
 use halite_wire::cbor;
 use halite_wire::cbor::Bytes;
+use halite_wire::deadline::within;
 use halite_wire::frame::Notice;
 use halite_wire::handshake;
 use halite_wire::handshake::{Claim, HandshakeError, Reason, Trust, Verdict, Welcome};
 use halite_wire::link::{Link, LinkError, Transport};
 use halite_wire::message::{Answer, Ask};
-use halite_wire::patience::within;
 use halite_wire::seal;
 use halite_wire::seal::random;
 use halite_wire::session::Session;
@@ -31,13 +31,13 @@ use std::time::Duration;
 /// Requests under way at once; the master closes a connection with more than 16.
 const AT_ONCE: usize = 12;
 /// The longest that a master spreads its minions over.
-const CROWD_MOST: Duration = Duration::from_secs(10);
+const JITTER_MOST: Duration = Duration::from_secs(10);
 /// The longest that a busy master sends a minion away.
 const BUSY_MOST_MS: u64 = 30_000;
 /// The key of the master that was met first.
 const PIN: &str = "minion_master.pub";
 /// A request that is not answered after this long will not be: the connection is made anew.
-pub const PATIENCE: Duration = Duration::from_secs(45);
+pub const TIMEOUT: Duration = Duration::from_secs(45);
 
 pub struct Channel {
     settings: Settings,
@@ -130,13 +130,13 @@ impl Channel {
         self.ask_unbounded(ask).await
     }
 
-    /// For the standing request, which must not wait for the others.
+    /// For the long poll, which must not wait for the others.
     pub async fn ask_unbounded(&self, ask: &Ask) -> Result<Answer, AskError> {
         let up = self.up.borrow().clone().ok_or(AskError::Down)?;
         let on = up.link.ok_or(AskError::Down)?;
         let plain = cbor::encode(ask).map_err(|unfit| AskError::Link(unfit.into()))?;
         let (frame, number) = up.session.borrow_mut().request(&plain).map_err(AskError::Link)?;
-        let answered = within(PATIENCE, on.link.request(frame)).await;
+        let answered = within(TIMEOUT, on.link.request(frame)).await;
         let reply = match answered.unwrap_or(Err(LinkError::Silent)) {
             Ok(reply) => reply,
             Err(error) if error.is_final() => return Err(AskError::Link(error)),
@@ -271,7 +271,7 @@ impl Channel {
                         log::Level::Info,
                         format!("the master {host} has forgotten this session: shaking hands again"),
                     );
-                    let told = Duration::from_millis(u64::from(up.news.welcome.crowd_ms)).min(CROWD_MOST);
+                    let told = Duration::from_millis(u64::from(up.news.welcome.reconnect_jitter_ms)).min(JITTER_MOST);
                     let most = self.settings.reauth_delay.unwrap_or(told);
                     Timer::after(Duration::from_millis(spread(most.as_millis() as u64 + 1))).await;
                 }
@@ -308,7 +308,7 @@ impl Channel {
         let link = &on.link;
         let mut wait = Pause::new(self.settings.acceptance_wait, self.settings.acceptance_wait_max);
         loop {
-            let patience = self.settings.auth_timeout.max(Duration::from_secs(1));
+            let timeout = self.settings.auth_timeout.max(Duration::from_secs(1));
             let trust = match trust_of(&self.settings) {
                 Ok(trust) => trust,
                 Err(error) => {
@@ -317,7 +317,7 @@ impl Channel {
                     return None;
                 }
             };
-            match self.try_handshake(link, &trust, patience).await {
+            match self.try_handshake(link, &trust, timeout).await {
                 Ok((master, Verdict::Accepted(both))) => {
                     let (session, welcome) = *both;
                     if let Err(error) = self.pin(master) {
@@ -370,10 +370,10 @@ impl Channel {
         &self,
         link: &Rc<dyn Link>,
         trust: &Trust,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(PublicKey, Verdict<(Session, Welcome)>), HandshakeError> {
         let (greeted, m1) = handshake::greet();
-        let m2 = answered(link, m1, patience).await?;
+        let m2 = answered(link, m1, timeout).await?;
         let known = greeted.receive(&m2, trust)?;
         let master = known.master;
         let claim = Claim {
@@ -385,7 +385,7 @@ impl Channel {
         };
         let (claimed, m3) = known.claim(&self.identity, &claim)?;
         // An answer to a key that is not accepted comes after half a minute.
-        let m4 = answered(link, m3, PATIENCE).await?;
+        let m4 = answered(link, m3, TIMEOUT).await?;
         Ok((master, claimed.receive(&m4)?))
     }
 
@@ -464,8 +464,8 @@ impl Pause {
     }
 }
 
-async fn answered(link: &Rc<dyn Link>, frame: Vec<u8>, patience: Duration) -> Result<Vec<u8>, HandshakeError> {
-    let answer = within(patience, link.request(frame)).await;
+async fn answered(link: &Rc<dyn Link>, frame: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, HandshakeError> {
+    let answer = within(timeout, link.request(frame)).await;
     answer.and_then(Result::ok).ok_or(HandshakeError::Malformed("answer"))
 }
 

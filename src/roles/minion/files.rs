@@ -8,16 +8,16 @@
 mod send;
 mod sink;
 
-use super::channel::{Channel, Met, PATIENCE, spread};
+use super::channel::{Channel, Met, TIMEOUT, spread};
 use async_io::Timer;
 use halite_lang::digest::HashType;
 use halite_node::fileserver::cache::Cache;
 use halite_wire::cbor;
 use halite_wire::cbor::{ByteString, Bytes};
+use halite_wire::deadline::within;
 use halite_wire::frame::Notice;
 use halite_wire::link::{Link, LinkError, Transport};
 use halite_wire::message::{Answer, Ask, FileAnswer, FileAsk};
-use halite_wire::patience::within;
 use halite_wire::seal::hash;
 use sink::Sink;
 use smol::lock::{Mutex, Semaphore};
@@ -49,7 +49,7 @@ pub struct FileChannel {
     cachedir: PathBuf,
     incoming: PathBuf,
     /// How long the master may say nothing before a request fails.
-    patience: Duration,
+    timeout: Duration,
     link: Mutex<Option<Rc<dyn Link>>>,
     permits: Semaphore,
     used: Cell<Instant>,
@@ -79,7 +79,7 @@ impl FileChannel {
         channel: Rc<Channel>,
         transport: Rc<dyn Transport>,
         cachedir: &Path,
-        patience: Duration,
+        timeout: Duration,
     ) -> Rc<FileChannel> {
         Rc::new(FileChannel {
             executor: executor.clone(),
@@ -87,7 +87,7 @@ impl FileChannel {
             transport,
             cachedir: cachedir.to_owned(),
             incoming: cachedir.join("incoming"),
-            patience,
+            timeout,
             link: Mutex::new(None),
             permits: Semaphore::new(AT_ONCE),
             used: Cell::new(Instant::now()),
@@ -96,8 +96,8 @@ impl FileChannel {
     }
 
     /// How long a master may say nothing before a request to it fails.
-    pub fn patience(&self) -> Duration {
-        self.patience
+    pub fn timeout(&self) -> Duration {
+        self.timeout
     }
 
     /// Asks until there is an answer. The error is a sentence.
@@ -106,12 +106,12 @@ impl FileChannel {
         let mut heard = Instant::now();
         loop {
             let permit = self.permits.acquire().await;
-            let tried = within(PATIENCE.min(self.patience), self.try_ask(&plain)).await;
+            let tried = within(TIMEOUT.min(self.timeout), self.try_ask(&plain)).await;
             match tried.unwrap_or(Err(LinkError::Silent)) {
                 Ok(FileAnswer::Later) => heard = Instant::now(),
                 Ok(answer) => return Ok(answer),
                 Err(error) if error.is_final() => return Err(error.to_string()),
-                Err(_) if heard.elapsed() >= self.patience => {
+                Err(_) if heard.elapsed() >= self.timeout => {
                     return Err(format!("File client timed out after {} seconds", heard.elapsed().as_secs()));
                 }
                 Err(_) => {}

@@ -80,7 +80,7 @@ pub enum MinionAnswer {
 }
 
 /// The service behind `minion.ipc`.
-pub struct LocalDoor {
+pub struct LocalDispatcher {
     minion: Rc<Minion>,
     /// Each connection, with what ends its requests when it closes: a job that was killed waits for no file.
     open: RefCell<HashMap<PipeId, Open>>,
@@ -99,13 +99,13 @@ impl Open {
     }
 }
 
-impl LocalDoor {
-    pub fn new(minion: Rc<Minion>) -> LocalDoor {
-        LocalDoor { minion, open: RefCell::default() }
+impl LocalDispatcher {
+    pub fn new(minion: Rc<Minion>) -> LocalDispatcher {
+        LocalDispatcher { minion, open: RefCell::default() }
     }
 }
 
-impl Service for LocalDoor {
+impl Service for LocalDispatcher {
     fn request(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Local<Option<Vec<u8>>> {
         let own = rustix::process::geteuid().as_raw();
         let minion = self.minion.clone();

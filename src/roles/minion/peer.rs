@@ -8,19 +8,19 @@ use halite_core::Fault;
 use halite_core::context::{PeerJob, PeerReturn, PeerReturns};
 use halite_lang::random;
 use halite_value::{Map, Value};
+use halite_wire::deadline::within;
 use halite_wire::message::{Answer, Ask, PeerAnswer, PeerAsk, Step};
-use halite_wire::patience::within;
 use std::time::{Duration, Instant};
 
 /// Asks the master, on the channel of this minion.
-pub async fn from_master(channel: &Channel, ask: PeerAsk, patience: Duration) -> MinionAnswer {
+pub async fn from_master(channel: &Channel, ask: PeerAsk, timeout: Duration) -> MinionAnswer {
     let ask = Ask::Peer(ask);
-    match within(patience, channel.ask_until_answered(&ask)).await {
+    match within(timeout, channel.ask_until_answered(&ask)).await {
         Some(Ok(Answer::Peer(answer))) => MinionAnswer::Peer(answer),
         Some(Ok(Answer::Refused(why))) => MinionAnswer::Refused(why),
         Some(Ok(_)) => MinionAnswer::Refused("the master answers in another version".to_owned()),
         Some(Err(error)) => MinionAnswer::Refused(format!("the master cannot be asked: {error}")),
-        None => MinionAnswer::Refused(format!("the master has not answered for {} s", patience.as_secs())),
+        None => MinionAnswer::Refused(format!("the master has not answered for {} s", timeout.as_secs())),
     }
 }
 

@@ -14,8 +14,8 @@ use halite_node::pillar::{ERRORS, cached};
 use halite_value::{Map, Value};
 use halite_wire::cbor;
 use halite_wire::cbor::Bytes;
+use halite_wire::deadline::within;
 use halite_wire::message::{Answer, Ask, Lasting, Part, PillarAsk};
-use halite_wire::patience::within;
 use halite_wire::seal::{Hash, hash};
 use smol::channel::{Receiver, Sender, bounded};
 use std::cell::Cell;
@@ -53,9 +53,9 @@ impl Minion {
     /// Passes the question of a worker or of `salt-call` on to the master. Whoever asks for the files of a master that is
     /// away is told after the same time.
     pub(super) async fn serve_pillar(self: &Rc<Self>, ask: PillarAsk) -> MinionAnswer {
-        let patience = self.files.patience();
-        let answered = within(patience, from_master(&self.channel, ask)).await;
-        let late = || Err(format!("the master has not answered for {} s", patience.as_secs()));
+        let timeout = self.files.timeout();
+        let answered = within(timeout, from_master(&self.channel, ask)).await;
+        let late = || Err(format!("the master has not answered for {} s", timeout.as_secs()));
         match answered.unwrap_or_else(late) {
             Ok(pillar) => match cbor::encode(&pillar) {
                 Ok(whole) => MinionAnswer::Pillar(self.parts.borrow_mut().begin(whole)),

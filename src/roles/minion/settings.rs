@@ -40,7 +40,7 @@ pub struct Settings {
     /// What its sessions are for.
     pub purpose: Purpose,
     /// How long the master may say nothing before a request for a file fails.
-    pub file_patience: Duration,
+    pub file_timeout: Duration,
     /// Who starts it again when it ends.
     pub keeper: Keeper,
     /// All options, defaults filled in.

@@ -14,7 +14,7 @@ const RECENT: Duration = Duration::from_secs(300);
 /// How long a result may wait for its acknowledgement before it is put on the disk. The master gives it with the next
 /// job, or within about a second.
 pub(super) const AT_ONCE: Duration = Duration::from_secs(2);
-/// How much of results goes with a standing request.
+/// How much of results goes with a long poll.
 const TOGETHER: usize = 256 * 1024;
 
 /// The jids of short functions that ran lately. They are pure, so that a daemon that starts anew may forget them.
@@ -48,7 +48,7 @@ pub(super) struct Short {
     pub(super) ret: Return,
 }
 
-/// Results that go with the next standing request, or went with one and are not acknowledged yet. Oldest first.
+/// Results that go with the next long poll, or went with one and are not acknowledged yet. Oldest first.
 #[derive(Default)]
 pub(super) struct Unacknowledged {
     results: VecDeque<(Instant, Went, Short)>,
@@ -58,7 +58,7 @@ pub(super) struct Unacknowledged {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Went {
     Not,
-    /// With a standing request of the connection that is there now.
+    /// With a long poll of the connection that is there now.
     WithRequest,
 }
 
@@ -67,7 +67,7 @@ impl Unacknowledged {
         self.results.push_back((now, Went::Not, short));
     }
 
-    /// The results for a standing request that is being made, and those that it has no room for.
+    /// The results for a long poll that is being made, and those that it has no room for.
     pub(super) fn leave(&mut self) -> (Vec<Return>, Vec<Short>) {
         let (mut together, mut alone, mut bytes) = (Vec::new(), Vec::new(), 0);
         let mut stay = VecDeque::with_capacity(self.results.len());

@@ -105,7 +105,7 @@ pub fn prepare(config: &Config, options: &MinionOptions, grains: Map) -> Setting
         reauth_delay: set("random_reauth_delay").then_some(options.random_reauth_delay),
         purpose: Purpose::Jobs,
         keeper: Keeper::Nobody,
-        file_patience: Duration::from_secs(number("request_channel_timeout", 60))
+        file_timeout: Duration::from_secs(number("request_channel_timeout", 60))
             * u32::try_from(number("request_channel_tries", 3)).unwrap_or(1),
         opts: Arc::new(config.opts.clone()),
         grains: Arc::new(grains),
@@ -141,7 +141,7 @@ fn check_master_type(config: &Config, options: &MinionOptions) -> Result<(), Fai
 pub fn transport(options: &MinionOptions) -> Tcp {
     let common = &options.common;
     Tcp {
-        patience: options.auth_timeout.clamp(Duration::from_secs(1), CONNECT_TIME),
+        timeout: options.auth_timeout.clamp(Duration::from_secs(1), CONNECT_TIME),
         family: match common.ipv6 {
             Some(true) => Family::V6,
             Some(false) => Family::V4,
@@ -194,11 +194,11 @@ mod tests {
         assert_eq!(settings.reconnect_max, Duration::from_millis(900));
         assert_eq!((settings.acceptance_wait, settings.acceptance_wait_max), (seconds(3), seconds(60)));
         assert_eq!((settings.ping_interval, settings.reauth_delay), (seconds(120), Some(seconds(90))));
-        assert_eq!((settings.auth_timeout, transport.patience), (seconds(2), seconds(2)));
+        assert_eq!((settings.auth_timeout, transport.timeout), (seconds(2), seconds(2)));
         assert_eq!((transport.family, transport.keepalive), (Family::V4, Keepalive::Off));
         let (settings, transport) = prepared("recon_randomize: True\nipv6: True\nauth_timeout: 100\n");
         assert!(settings.reconnect >= seconds(1) && settings.reconnect < seconds(11));
         assert!(settings.reconnect_max >= settings.reconnect);
-        assert_eq!((transport.family, transport.patience), (Family::V6, CONNECT_TIME));
+        assert_eq!((transport.family, transport.timeout), (Family::V6, CONNECT_TIME));
     }
 }

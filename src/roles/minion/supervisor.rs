@@ -23,7 +23,7 @@ use std::time::Duration;
 use trial::Verdict;
 
 /// How long a minion may take to end before it is killed.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long until a minion that crashed is started again.
 const AFTER_CRASH: Duration = Duration::from_secs(60);
 
@@ -44,8 +44,8 @@ pub fn supervise(start: &Start, life: &mut Life, longest: Duration) -> Result<En
                 }
             };
             first = false;
-            if let Some((update, patience)) = ordered(&ended, installed.as_ref()) {
-                match trial::of(start, update, patience, &mut ear).await {
+            if let Some((update, timeout)) = ordered(&ended, installed.as_ref()) {
+                match trial::of(start, update, timeout, &mut ear).await {
                     Verdict::Taken => return Ok(End::Replaced(update.program().to_owned())),
                     Verdict::PutBack => continue,
                     Verdict::Stopped => {
@@ -73,7 +73,7 @@ fn ordered<'a>(ended: &Ended, installed: Option<&'a Update>) -> Option<(&'a Upda
         return None;
     };
     let update = installed.filter(|_| status.code() == Some(RESTART.into()))?;
-    update.ordered(&Machine).map(|patience| (update, patience))
+    update.ordered(&Machine).map(|timeout| (update, timeout))
 }
 
 /// How a child ended.
@@ -188,7 +188,7 @@ async fn stop(mut child: Child) -> Result<Ended, Failure> {
         true
     };
     let late = async {
-        Timer::after(PATIENCE).await;
+        Timer::after(TIMEOUT).await;
         false
     };
     if !in_time.or(late).await {

@@ -13,9 +13,9 @@ use halite_core::jobs::{Lock, Running};
 use halite_value::{Map, Value};
 use halite_wire::cbor;
 use halite_wire::cbor::{ByteString, Bytes};
+use halite_wire::deadline::within;
 use halite_wire::link::LinkError;
 use halite_wire::message::{Answer, Ask, Job, Return};
-use halite_wire::patience::within;
 use halite_wire::seal::hash;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How a job has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// With the answer to the standing request: the next one takes the result of a short function along.
+    /// With the answer to the long poll: the next one takes the result of a short function along.
     Handed,
     Published,
     /// Nobody sent it: the minion's own configuration wants it.
@@ -121,7 +121,7 @@ impl Minion {
         }
     }
 
-    /// Runs a short function. Its result goes with the next standing request, or alone when none is about to be made.
+    /// Runs a short function. Its result goes with the next long poll, or alone when none is about to be made.
     fn work_in_place(self: &Rc<Self>, jid: Jid, job: Job, came: Came) {
         let background = self.background.borrow().clone();
         let world = World {

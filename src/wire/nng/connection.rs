@@ -1,8 +1,8 @@
 //! Asking: a connection of a req0 socket, with one context a request.
 
+use super::super::deadline::within;
 use super::super::frame::FRAME_LIMIT;
 use super::super::link::{Link, LinkError, Local};
-use super::super::patience::within;
 use super::operation::Operation;
 use super::{Dial, Keepalive, broken, local_url, raise_limit, socket, start_dialer, unreachable};
 use nng::options::Options;
@@ -29,16 +29,16 @@ pub(super) struct ConnectionInner {
 }
 
 impl Connection {
-    pub async fn tcp(address: SocketAddr, patience: Duration, keepalive: Keepalive) -> Result<Connection, LinkError> {
-        Connection::dial(&format!("tcp://{address}"), patience, keepalive, Dial::Again).await
+    pub async fn tcp(address: SocketAddr, timeout: Duration, keepalive: Keepalive) -> Result<Connection, LinkError> {
+        Connection::dial(&format!("tcp://{address}"), timeout, keepalive, Dial::Again).await
     }
 
-    pub async fn local(path: &Path, patience: Duration) -> Result<Connection, LinkError> {
+    pub async fn local(path: &Path, timeout: Duration) -> Result<Connection, LinkError> {
         // That nobody listens is known at once, and said: NNG would try again for ever.
-        Connection::dial(&local_url(path)?, patience, Keepalive::Off, Dial::Once).await
+        Connection::dial(&local_url(path)?, timeout, Keepalive::Off, Dial::Once).await
     }
 
-    async fn dial(url: &str, patience: Duration, keepalive: Keepalive, dial: Dial) -> Result<Connection, LinkError> {
+    async fn dial(url: &str, timeout: Duration, keepalive: Keepalive, dial: Dial) -> Result<Connection, LinkError> {
         let socket = socket(Protocol::Req0)?;
         raise_limit(&socket, url)?;
         socket.set_opt::<ResendTime>(None).map_err(unreachable)?;
@@ -67,7 +67,7 @@ impl Connection {
                 smol::unblock(move || start_dialer(&inner.socket, &url, keepalive, dial)).await?;
             }
         }
-        if let Some(Ok(())) = within(patience, is_up.recv()).await {
+        if let Some(Ok(())) = within(timeout, is_up.recv()).await {
             Ok(connection)
         } else {
             Err(LinkError::Unreachable(format!("nobody answers at {url}")))

@@ -1,8 +1,8 @@
 //! Listening: a rep0 socket, and a task for each context that waits for a request.
 
+use super::super::deadline::within;
 use super::super::frame::FRAME_LIMIT;
-use super::super::link::{Doors, LinkError, Peer, PipeId, Service};
-use super::super::patience::within;
+use super::super::link::{Connections, LinkError, Peer, PipeId, Service};
 use super::operation::Operation;
 use super::{
     Keepalive, LOCAL_LIMIT, local_url, peer_uid, pipe_id, remote_address, set_mode, socket, start_listener, unreachable,
@@ -144,7 +144,7 @@ impl Server {
     }
 }
 
-impl Doors for Server {
+impl Connections for Server {
     fn close(&self, pipe: PipeId) {
         self.inner.pipes.close(pipe);
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct Tcp {
     /// How long a connection may take to be made.
-    pub patience: Duration,
+    pub timeout: Duration,
     pub family: Family,
     pub keepalive: Keepalive,
 }
@@ -34,10 +34,10 @@ pub enum Keepalive {
 
 impl Transport for Tcp {
     fn connect(&self, host: &str, port: u16) -> Local<Result<Rc<dyn Link>, LinkError>> {
-        let (host, patience, family, keepalive) = (host.to_owned(), self.patience, self.family, self.keepalive);
+        let (host, timeout, family, keepalive) = (host.to_owned(), self.timeout, self.family, self.keepalive);
         Box::pin(async move {
             let address = resolve(host, port, family).await?;
-            let connection = Connection::tcp(address, patience, keepalive).await?;
+            let connection = Connection::tcp(address, timeout, keepalive).await?;
             Ok(Rc::new(connection) as Rc<dyn Link>)
         })
     }

@@ -1,7 +1,7 @@
 //! The promises of `wire/link.rs`, kept over local sockets.
 
 use super::super::frame::FRAME_LIMIT;
-use super::super::link::{Doors, Link, LinkError, Local, Peer, PipeId, Service};
+use super::super::link::{Connections, Link, LinkError, Local, Peer, PipeId, Service};
 use super::server::PER_LOCAL_PIPE;
 use super::*;
 use async_io::Timer;
@@ -39,7 +39,7 @@ fn socket_path(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn strangers_that_come_and_go_do_not_stop_a_listener() {
-    let path = socket_path("strangers");
+    let path = socket_path("unauthenticated");
     with_executor(async |executor| {
         let server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
         for turn in 0..40 {
@@ -63,14 +63,14 @@ fn who_is_too_many_is_turned_away_and_whoever_is_in_stays() {
     with_executor(async |executor| {
         let server = Server::local(executor, &path, 0o600, Rc::new(Echo)).unwrap();
         server.admit(1);
-        let patience = Duration::from_secs(5);
-        let first = Connection::local(&path, patience).await.unwrap();
-        if let Ok(second) = Connection::local(&path, patience).await {
+        let timeout = Duration::from_secs(5);
+        let first = Connection::local(&path, timeout).await.unwrap();
+        if let Ok(second) = Connection::local(&path, timeout).await {
             assert_eq!(second.request(b"hello".to_vec()).await, Err(LinkError::Broken));
         }
         assert_eq!(first.request(b"hello".to_vec()).await, Ok(b"hello".to_vec()));
         server.admit(1);
-        let third = Connection::local(&path, patience).await.unwrap();
+        let third = Connection::local(&path, timeout).await.unwrap();
         assert_eq!(third.request(b"hello".to_vec()).await, Ok(b"hello".to_vec()));
     });
     let _ = std::fs::remove_file(&path);

@@ -92,10 +92,10 @@ impl Update {
                 return Err(Fault::execution(message));
             }
         }
-        let patience = Duration::from_secs(self.timeout.clamp(1, 3600).unsigned_abs());
-        place.order(ctx.host, patience).map_err(|error| cannot(place, error))?;
+        let timeout = Duration::from_secs(self.timeout.clamp(1, 3600).unsigned_abs());
+        place.order(ctx.host, timeout).map_err(|error| cannot(place, error))?;
         ctx.master.tell_minion("update", Map::new())?;
-        let end = ctx.host.now() + patience + GRACE;
+        let end = ctx.host.now() + timeout + GRACE;
         loop {
             match place.outcome(ctx.host) {
                 Some(Outcome::Taken) => return Ok(version),

@@ -78,7 +78,7 @@ pub struct Order {
     /// Empty: the master makes one.
     pub jid: String,
     /// How long a minion may say nothing; nothing: the `timeout` of the configuration.
-    pub patience: Option<Duration>,
+    pub timeout: Option<Duration>,
 }
 
 impl Order {

@@ -121,8 +121,8 @@ impl Run for Down {
 
 /// Who answers and who does not.
 fn ping(ctx: &Ctx, tgt: Value, tgt_type: String, timeout: Option<f64>) -> Result<(Vec<String>, Vec<String>), Fault> {
-    let patience = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let order = Order { tgt, tgt_type, fun: "test.ping".to_owned(), patience, ..Order::default() };
+    let timeout = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let order = Order { tgt, tgt_type, fun: "test.ping".to_owned(), timeout, ..Order::default() };
     Ok(ctx.fleet.publish(order)?.up_and_down())
 }
 

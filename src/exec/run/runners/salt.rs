@@ -97,7 +97,7 @@ impl Run for Execute {
             arg: arguments.to_published(),
             ret: self.ret,
             jid: self.jid,
-            patience: self.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            timeout: self.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         })?;
         if gathered.minions.is_empty() {
             (ctx.say)("No minions matched the target. No command was sent, no jid was assigned.\n")?;

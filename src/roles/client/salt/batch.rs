@@ -18,7 +18,7 @@ const SAFE_SIZE: BatchSize = BatchSize::Count(8);
 pub async fn plan<F>(
     line: &SaltLine,
     config: &Config,
-    patience: Duration,
+    timeout: Duration,
     targets: impl FnOnce() -> F,
 ) -> Result<Option<Batch>, Trouble>
 where
@@ -40,7 +40,7 @@ where
         size,
         wait_s: line.salt.batch_wait.map_or(0, |Seconds(seconds)| seconds),
         at_failure: if stops { AtFailure::Stop } else { AtFailure::GoOn },
-        patience_s: patience.as_secs().max(1),
+        timeout_s: timeout.as_secs().max(1),
     }))
 }
 

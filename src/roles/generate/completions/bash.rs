@@ -67,7 +67,7 @@ pub(super) fn own() -> String {
     )
 }
 
-/// An id is whatever a stranger calls itself: it must not be read as a command, neither here (as `compgen -W` would do)
+/// An id is whatever an unauthenticated connection calls itself: it must not be read as a command, neither here (as `compgen -W` would do)
 /// nor when it stands on the command line.
 fn ids_function() -> String {
     format!(

@@ -39,7 +39,7 @@ fn kept_batch(batch: &Batch) -> Map {
         ("size", size),
         ("wait", batch.wait_s.into()),
         ("failhard", (batch.at_failure == AtFailure::Stop).into()),
-        ("timeout", batch.patience_s.into()),
+        ("timeout", batch.timeout_s.into()),
     ])
 }
 
@@ -49,7 +49,7 @@ fn batch_of(kept: &Map) -> Batch {
         size: BatchSize::Count(number("size").unwrap_or(1)),
         wait_s: number("wait").unwrap_or_default(),
         at_failure: if kept.at("failhard").is_some_and(Value::truthy) { AtFailure::Stop } else { AtFailure::GoOn },
-        patience_s: number("timeout").unwrap_or_default(),
+        timeout_s: number("timeout").unwrap_or_default(),
     }
 }
 

@@ -69,7 +69,7 @@ fn a_batch_is_read_as_it_was_written() {
     let folder = Folder::fresh("batch");
     let path = path_in(&folder.0);
     let database = Database::open(&path).unwrap();
-    let batch = Batch { size: BatchSize::Count(3), wait_s: 2, at_failure: AtFailure::Stop, patience_s: 5 };
+    let batch = Batch { size: BatchSize::Count(3), wait_s: 2, at_failure: AtFailure::Stop, timeout_s: 5 };
     let jid = "20260101000000000001";
     let batched = Job { batch: Some(batch), ..job(jid) };
     let minions = ["a", "b"].map(str::to_owned).to_vec();

@@ -18,10 +18,10 @@ impl World {
         World { jobs, id, start }
     }
 
-    fn stand(&mut self, taken: &[&str], first: bool, after_s: f32) -> (usize, usize) {
+    fn long_poll(&mut self, taken: &[&str], first: bool, after_s: f32) -> (usize, usize) {
         let taken: Vec<String> = taken.iter().map(|jid| jid.to_string()).collect();
         let now = self.start + Duration::from_secs_f32(after_s);
-        let (offers, ended) = self.jobs.stand(&self.id, &taken, first, now);
+        let (offers, ended) = self.jobs.long_poll(&self.id, &taken, first, now);
         (offers.len(), ended.len())
     }
 
@@ -50,10 +50,10 @@ fn a_target_that_is_not_connected_has_its_outcome_at_once() {
 #[test]
 fn a_job_is_offered_until_it_is_taken_and_ends_with_its_return() {
     let mut world = World::with_job(Way::Directed);
-    assert_eq!(world.stand(&[], false, 0.0), (1, 0));
-    assert_eq!(world.stand(&[], false, 89.0), (1, 0), "the answer may have been lost");
-    assert_eq!(world.stand(&[], false, 91.0), (0, 0), "it is stale now");
-    assert_eq!(world.stand(&["1"], false, 92.0), (0, 0));
+    assert_eq!(world.long_poll(&[], false, 0.0), (1, 0));
+    assert_eq!(world.long_poll(&[], false, 89.0), (1, 0), "the answer may have been lost");
+    assert_eq!(world.long_poll(&[], false, 91.0), (0, 0), "it is stale now");
+    assert_eq!(world.long_poll(&["1"], false, 92.0), (0, 0));
     assert_eq!(world.state(), "taken");
     assert_eq!(world.sweep(10_000), 0, "a job that runs may run for ever");
     assert_eq!((world.ret(), world.state()), (Received::Outcome, "returned"));
@@ -64,10 +64,10 @@ fn a_job_is_offered_until_it_is_taken_and_ends_with_its_return() {
 #[test]
 fn a_publication_gets_its_time_before_the_job_is_handed_over() {
     let mut world = World::with_job(Way::Published);
-    assert_eq!(world.stand(&[], false, 0.5), (0, 0));
+    assert_eq!(world.long_poll(&[], false, 0.5), (0, 0));
     assert!(world.jobs.silent(world.start).is_empty());
     assert_eq!(world.jobs.silent(world.start + PUBLICATION_GRACE), [world.id.clone()]);
-    assert_eq!(world.stand(&[], false, 1.0), (1, 0));
+    assert_eq!(world.long_poll(&[], false, 1.0), (1, 0));
 }
 
 #[test]
@@ -82,23 +82,23 @@ fn what_is_never_taken_is_lost_and_may_return_late() {
 #[test]
 fn a_minion_that_comes_back_without_the_job_has_lost_it() {
     let mut world = World::with_job(Way::Directed);
-    world.stand(&["1"], false, 0.0);
-    assert_eq!((world.stand(&[], false, 1.0), world.state()), ((0, 0), "taken"), "the return is on its way");
-    assert_eq!((world.stand(&[], true, 2.0), world.state()), ((0, 1), "lost"));
+    world.long_poll(&["1"], false, 0.0);
+    assert_eq!((world.long_poll(&[], false, 1.0), world.state()), ((0, 0), "taken"), "the return is on its way");
+    assert_eq!((world.long_poll(&[], true, 2.0), world.state()), ((0, 1), "lost"));
 }
 
 #[test]
 fn a_minion_that_stays_away_loses_its_job_in_the_end() {
     let mut world = World::with_job(Way::Directed);
-    world.stand(&["1"], false, 0.0);
+    world.long_poll(&["1"], false, 0.0);
     world.jobs.away(&world.id.clone(), world.start);
     assert_eq!(world.sweep(599), 0);
-    world.stand(&["1"], true, 599.5);
+    world.long_poll(&["1"], true, 599.5);
     assert_eq!(world.sweep(601), 0, "it was back in time");
     assert_eq!(world.state(), "taken");
     world.jobs.away(&world.id.clone(), world.start - RETURN_TIME);
     assert_eq!(world.state(), "away");
-    world.stand(&["1"], false, 0.0);
+    world.long_poll(&["1"], false, 0.0);
     world.jobs.away(&world.id.clone(), world.start);
     assert_eq!((world.sweep(600), world.state()), (1, "lost"));
 }
@@ -110,7 +110,7 @@ fn a_deleted_key_and_a_reboot_end_everything() {
     assert_eq!(world.jobs.key_gone(&id, world.start).len(), 1);
     assert_eq!(world.state(), "lost");
     let mut world = World::with_job(Way::Directed);
-    world.stand(&["1"], false, 0.0);
+    world.long_poll(&["1"], false, 0.0);
     assert_eq!(world.jobs.rebooted(&id, world.start).len(), 1);
 }
 
@@ -152,7 +152,7 @@ struct Batched {
 
 impl Batched {
     fn job(at_failure: AtFailure) -> Rc<Job> {
-        let batch = Batch { size: BatchSize::Percent(50.0), wait_s: 0, at_failure, patience_s: 5 };
+        let batch = Batch { size: BatchSize::Percent(50.0), wait_s: 0, at_failure, timeout_s: 5 };
         Rc::new(Job { jid: "1".to_owned(), batch: Some(batch), ..Job::default() })
     }
 
@@ -183,7 +183,7 @@ impl Batched {
 #[test]
 fn a_batch_hands_its_job_out_by_turns() {
     let mut batch = Batched::new(AtFailure::GoOn);
-    let stand = |batch: &mut Batched, id: &str| batch.jobs.stand(&id.into(), &[], false, batch.start).0.len();
+    let stand = |batch: &mut Batched, id: &str| batch.jobs.long_poll(&id.into(), &[], false, batch.start).0.len();
     assert_eq!((stand(&mut batch, "a"), batch.state("a")), (0, "waiting"));
     assert_eq!(batch.turn(0), ("ab".to_owned(), vec![]));
     assert_eq!((stand(&mut batch, "a"), stand(&mut batch, "c")), (1, 0));
@@ -218,7 +218,7 @@ fn a_failure_cancels_what_has_not_been_started() {
 fn a_silent_target_makes_room_and_may_return_after_all() {
     let mut batch = Batched::new(AtFailure::GoOn);
     batch.turn(0);
-    batch.jobs.stand(&"b".into(), &["1".to_owned()], false, batch.start);
+    batch.jobs.long_poll(&"b".into(), &["1".to_owned()], false, batch.start);
     assert_eq!(batch.turn(4).0, "");
     assert_eq!(batch.turn(5).0, "c", "b has taken it and works");
     assert!(batch.jobs.steps("1", 0).unwrap().steps.contains(&Step::Silent("a".to_owned())));

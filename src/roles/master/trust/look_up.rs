@@ -4,7 +4,7 @@
 use super::super::rate::Rate;
 use super::{Automatic, Decision, Listed, Rules};
 use halite_keys::PublicKey;
-use halite_keys::store::{KeyStore, Known, Pended, Snapshot, Stamp, Standing, StoreError};
+use halite_keys::store::{KeyStatus, KeyStore, Known, Pended, Snapshot, Stamp, StoreError};
 use halite_keys::watch::{News, Watch};
 use halite_value::Map;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub struct Desk {
     pub store: KeyStore,
     pub rules: Rules,
-    /// How often strangers may cause an event or a warning.
+    /// How often unauthenticated may cause an event or a warning.
     pub rate: Rate,
     pub pending_max: usize,
 }
@@ -76,7 +76,7 @@ impl Desk {
     /// Reads the accepted keys, with a watch on them that has nothing to tell, where there can be one.
     pub fn read(&self, watch: Option<Watch>) -> Result<Read, StoreError> {
         let watch = watch.filter(|watch| watch.news() != News::Lost);
-        let watch = watch.or_else(|| Watch::on(&self.store.folder_of(Standing::Accepted)).ok());
+        let watch = watch.or_else(|| Watch::on(&self.store.folder_of(KeyStatus::Accepted)).ok());
         let stamp = self.store.stamp();
         let snapshot = self.store.snapshot()?;
         for error in &snapshot.unusable {
@@ -91,11 +91,11 @@ impl Desk {
         }
         let listed = || self.rules.lists.as_ref().map_or(Listed::Nothing, |lists| lists(id, grains));
         match self.store.standing(id, &key)? {
-            Known::Is(Standing::Accepted) => Ok(Looked::accepted(By::Admin)),
-            Known::Is(Standing::Rejected) => Ok(Looked::only(Decision::Rejected)),
-            Known::Is(Standing::Pending) => match listed() {
+            Known::Is(KeyStatus::Accepted) => Ok(Looked::accepted(By::Admin)),
+            Known::Is(KeyStatus::Rejected) => Ok(Looked::only(Decision::Rejected)),
+            Known::Is(KeyStatus::Pending) => match listed() {
                 Listed::Reject => {
-                    self.store.reject(id, Standing::Pending)?;
+                    self.store.reject(id, KeyStatus::Pending)?;
                     Ok(Looked::only(Decision::Rejected))
                 }
                 Listed::Sign => self.accept_new(id, key),
@@ -104,10 +104,10 @@ impl Desk {
                 Listed::Nothing => Ok(Looked::only(Decision::Waits)),
             },
             Known::Taken(_) => self.deny(id, key),
-            Known::Is(Standing::Denied) | Known::Unknown => match listed() {
+            Known::Is(KeyStatus::Denied) | Known::Unknown => match listed() {
                 Listed::Reject => {
                     self.store.put_pending(id, &key)?;
-                    self.store.reject(id, Standing::Pending)?;
+                    self.store.reject(id, KeyStatus::Pending)?;
                     Ok(Looked::told(Decision::Rejected, "reject"))
                 }
                 Listed::Sign => self.accept_new(id, key),
@@ -144,7 +144,7 @@ impl Desk {
         if !self.rate.allows(Instant::now()) {
             return Ok(Looked::only(Decision::Waits));
         }
-        if self.store.key(Standing::Denied, id).ok() != Some(key) {
+        if self.store.key(KeyStatus::Denied, id).ok() != Some(key) {
             self.store.deny(id, &key)?;
         }
         log::warn!("the id '{id}' came with another key than the known one: denied");

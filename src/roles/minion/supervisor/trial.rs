@@ -23,10 +23,10 @@ pub enum Verdict {
     Stopped,
 }
 
-/// Tries the candidate for at most `patience`, and says beside it what came of it.
-pub async fn of(start: &Start, update: &Update, patience: Duration, ear: &mut Ear) -> Verdict {
+/// Tries the candidate for at most `timeout`, and says beside it what came of it.
+pub async fn of(start: &Start, update: &Update, timeout: Duration, ear: &mut Ear) -> Verdict {
     log::info!("another version is tried: {}", update.candidate().display());
-    let (outcome, verdict) = match run(start, update, patience, ear).await {
+    let (outcome, verdict) = match run(start, update, timeout, ear).await {
         Ok(()) => match update.take(&Machine) {
             Ok(()) => (Outcome::Taken, Verdict::Taken),
             Err(error) => {
@@ -53,7 +53,7 @@ enum Trouble {
 }
 
 /// Starts the candidate, waits until it has a session, and stops it again: what runs on is started from its final place.
-async fn run(start: &Start, update: &Update, patience: Duration, ear: &mut Ear) -> Result<(), Trouble> {
+async fn run(start: &Start, update: &Update, timeout: Duration, ear: &mut Ear) -> Result<(), Trouble> {
     let failed = |error: std::io::Error| Trouble::NotUp(format!("it cannot be started: {error}"));
     let spawned = start.origin.spawn_file(&update.candidate(), Stage::Supervised, start.program, &start.args);
     let (mut child, socket) = spawned.map_err(failed)?;
@@ -61,8 +61,8 @@ async fn run(start: &Start, update: &Update, patience: Duration, ear: &mut Ear) 
     let held = socket.try_clone();
     let up = async { Some(came_up(&mut child, socket).await) };
     let late = async {
-        Timer::after(patience).await;
-        Some(Err(format!("it has reached no master within {} s", patience.as_secs())))
+        Timer::after(timeout).await;
+        Some(Err(format!("it has reached no master within {} s", timeout.as_secs())))
     };
     let stopped = async {
         while ear.next().await == Told::Reload {}

@@ -7,11 +7,11 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 /// A connection without a session is closed after this long. It covers the wait for an admin's decision (30 s).
-pub const PATIENCE: Duration = Duration::from_secs(40);
+pub const TIMEOUT: Duration = Duration::from_secs(40);
 /// A handshake that was begun must go on within this time.
 pub const HALF_OPEN: Duration = Duration::from_secs(10);
 const LEAST: usize = 4096;
-struct Stranger {
+struct Connection {
     address: Option<IpAddr>,
     since: Instant,
     turn: u64,
@@ -26,28 +26,29 @@ enum HalfOpen {
 
 /// The connections that have shown no session yet, oldest first.
 #[derive(Default)]
-pub struct Strangers {
-    by_pipe: HashMap<PipeId, Stranger>,
+pub struct Unauthenticated {
+    by_pipe: HashMap<PipeId, Connection>,
     by_age: BTreeMap<u64, PipeId>,
     per_address: HashMap<IpAddr, usize>,
     turn: u64,
-    /// At most one a connection, and not of strangers alone: a minion renews its session on the connection that it has.
+    /// At most one a connection, and not of unauthenticated alone: a minion renews its session on the connection that it has.
     half_open: HashMap<PipeId, HalfOpen>,
     /// The second that is counted, and the handshakes that were begun in it.
     begun: Option<(Instant, usize)>,
 }
 
-impl Strangers {
+impl Unauthenticated {
     /// Takes a new connection in. Gives the one that has to go for it: the oldest of its address when that has its quarter,
     /// else the oldest of all when there are too many.
     pub fn enter(&mut self, peer: Peer, accepted: usize, now: Instant) -> Option<PipeId> {
         let limit = LEAST.max(accepted + accepted / 4);
         let address = peer.address.filter(|address| !address.is_loopback());
-        let crowded = address.is_some_and(|address| self.per_address.get(&address).copied().unwrap_or(0) >= limit / 4);
-        let goes = if crowded {
+        let saturated =
+            address.is_some_and(|address| self.per_address.get(&address).copied().unwrap_or(0) >= limit / 4);
+        let goes = if saturated {
             self.by_age
                 .values()
-                .find(|pipe| self.by_pipe.get(pipe).is_some_and(|stranger| stranger.address == address))
+                .find(|pipe| self.by_pipe.get(pipe).is_some_and(|connection| connection.address == address))
                 .copied()
         } else if self.by_pipe.len() >= limit {
             self.by_age.values().next().copied()
@@ -62,17 +63,17 @@ impl Strangers {
         if let Some(address) = address {
             *self.per_address.entry(address).or_default() += 1;
         }
-        self.by_pipe.insert(peer.pipe, Stranger { address, since: now, turn: self.turn });
+        self.by_pipe.insert(peer.pipe, Connection { address, since: now, turn: self.turn });
         goes
     }
 
-    /// The connection is gone, or is no stranger any more.
+    /// The connection is gone, or is no connection any more.
     pub fn leave(&mut self, pipe: PipeId) {
-        let Some(stranger) = self.by_pipe.remove(&pipe) else {
+        let Some(connection) = self.by_pipe.remove(&pipe) else {
             return;
         };
-        self.by_age.remove(&stranger.turn);
-        if let Some(address) = stranger.address
+        self.by_age.remove(&connection.turn);
+        if let Some(address) = connection.address
             && let Some(count) = self.per_address.get_mut(&address)
         {
             *count -= 1;
@@ -125,10 +126,10 @@ impl Strangers {
         }
     }
 
-    /// A stranger that knocks again may stay on: it waits for an admin.
+    /// A connection that knocks again may stay on: it waits for an admin.
     pub fn touch(&mut self, pipe: PipeId, now: Instant) {
-        if let Some(stranger) = self.by_pipe.get_mut(&pipe) {
-            stranger.since = now;
+        if let Some(connection) = self.by_pipe.get_mut(&pipe) {
+            connection.since = now;
         }
     }
 
@@ -137,7 +138,7 @@ impl Strangers {
         let over: Vec<PipeId> = self
             .by_pipe
             .iter()
-            .filter(|(_, stranger)| now - stranger.since > PATIENCE)
+            .filter(|(_, connection)| now - connection.since > TIMEOUT)
             .map(|(pipe, _)| *pipe)
             .collect();
         for pipe in &over {
@@ -163,62 +164,63 @@ mod tests {
 
     #[test]
     fn one_address_has_a_quarter_and_the_oldest_goes() {
-        let (mut strangers, now) = (Strangers::default(), Instant::now());
-        strangers.enter(peer(0, "192.0.2.1"), 0, now);
+        let (mut unauthenticated, now) = (Unauthenticated::default(), Instant::now());
+        unauthenticated.enter(peer(0, "192.0.2.1"), 0, now);
         for pipe in 1..=1024 {
-            assert_eq!(strangers.enter(peer(pipe, "198.51.100.7"), 0, now), None, "{pipe}");
+            assert_eq!(unauthenticated.enter(peer(pipe, "198.51.100.7"), 0, now), None, "{pipe}");
         }
-        assert_eq!(strangers.enter(peer(2000, "198.51.100.7"), 0, now), Some(PipeId(1)));
-        assert_eq!(strangers.enter(peer(2001, "192.0.2.1"), 0, now), None);
+        assert_eq!(unauthenticated.enter(peer(2000, "198.51.100.7"), 0, now), Some(PipeId(1)));
+        assert_eq!(unauthenticated.enter(peer(2001, "192.0.2.1"), 0, now), None);
         for pipe in 3000..3000 + LEAST as u64 - 1026 {
-            assert_eq!(strangers.enter(peer(pipe, "127.0.0.1"), 0, now), None, "loopback is not counted");
+            assert_eq!(unauthenticated.enter(peer(pipe, "127.0.0.1"), 0, now), None, "loopback is not counted");
         }
-        assert_eq!(strangers.enter(peer(9000, "127.0.0.1"), 0, now), Some(PipeId(0)));
-        assert_eq!(strangers.by_pipe.len(), LEAST);
+        assert_eq!(unauthenticated.enter(peer(9000, "127.0.0.1"), 0, now), Some(PipeId(0)));
+        assert_eq!(unauthenticated.by_pipe.len(), LEAST);
     }
 
     #[test]
     fn a_handshake_is_begun_once_at_a_time_by_anybody() {
-        let (mut strangers, now) = (Strangers::default(), Instant::now());
-        assert!(strangers.greet(PipeId(1)));
-        assert!(!strangers.greet(PipeId(1)));
-        strangers.greeted(PipeId(1), None, now);
-        assert!(strangers.greet(PipeId(1)));
-        strangers.closed(PipeId(1));
-        strangers.greeted(PipeId(1), None, now);
-        assert!(strangers.half_open.is_empty());
+        let (mut unauthenticated, now) = (Unauthenticated::default(), Instant::now());
+        assert!(unauthenticated.greet(PipeId(1)));
+        assert!(!unauthenticated.greet(PipeId(1)));
+        unauthenticated.greeted(PipeId(1), None, now);
+        assert!(unauthenticated.greet(PipeId(1)));
+        unauthenticated.closed(PipeId(1));
+        unauthenticated.greeted(PipeId(1), None, now);
+        assert!(unauthenticated.half_open.is_empty());
     }
 
     #[test]
     fn a_minion_that_is_no_stranger_may_renew_its_session() {
-        let (mut strangers, now) = (Strangers::default(), Instant::now());
-        strangers.enter(peer(1, "192.0.2.1"), 0, now);
-        strangers.leave(PipeId(1));
-        assert!(strangers.greet(PipeId(1)));
+        let (mut unauthenticated, now) = (Unauthenticated::default(), Instant::now());
+        unauthenticated.enter(peer(1, "192.0.2.1"), 0, now);
+        unauthenticated.leave(PipeId(1));
+        assert!(unauthenticated.greet(PipeId(1)));
         let (_, m1) = handshake::greet();
         let (awaiting, _) = handshake::answer(&m1, &Identity::generate(), None).unwrap();
-        strangers.greeted(PipeId(1), Some(awaiting), now);
+        unauthenticated.greeted(PipeId(1), Some(awaiting), now);
         // Its other requests go on meanwhile.
-        strangers.leave(PipeId(1));
-        assert!(strangers.take(PipeId(1), now).is_some());
-        assert!(strangers.take(PipeId(1), now).is_none());
+        unauthenticated.leave(PipeId(1));
+        assert!(unauthenticated.take(PipeId(1), now).is_some());
+        assert!(unauthenticated.take(PipeId(1), now).is_none());
     }
 
     #[test]
     fn so_many_handshakes_are_begun_in_a_second() {
-        let (mut strangers, now) = (Strangers::default(), Instant::now());
-        let begun = |strangers: &mut Strangers, at| (0..500).filter(|_| strangers.has_time(100, at)).count();
-        assert_eq!(begun(&mut strangers, now), 100);
-        assert_eq!(begun(&mut strangers, now + Duration::from_millis(999)), 0);
-        assert_eq!(begun(&mut strangers, now + Duration::from_secs(1)), 100);
+        let (mut unauthenticated, now) = (Unauthenticated::default(), Instant::now());
+        let begun =
+            |unauthenticated: &mut Unauthenticated, at| (0..500).filter(|_| unauthenticated.has_time(100, at)).count();
+        assert_eq!(begun(&mut unauthenticated, now), 100);
+        assert_eq!(begun(&mut unauthenticated, now + Duration::from_millis(999)), 0);
+        assert_eq!(begun(&mut unauthenticated, now + Duration::from_secs(1)), 100);
     }
 
     #[test]
     fn nobody_stays_a_stranger_for_long() {
-        let (mut strangers, now) = (Strangers::default(), Instant::now());
-        strangers.enter(peer(1, "192.0.2.1"), 0, now);
-        assert!(strangers.sweep(now + PATIENCE).is_empty());
-        assert_eq!(strangers.sweep(now + PATIENCE + Duration::from_secs(1)), [PipeId(1)]);
-        assert!(strangers.per_address.is_empty() && strangers.by_age.is_empty());
+        let (mut unauthenticated, now) = (Unauthenticated::default(), Instant::now());
+        unauthenticated.enter(peer(1, "192.0.2.1"), 0, now);
+        assert!(unauthenticated.sweep(now + TIMEOUT).is_empty());
+        assert_eq!(unauthenticated.sweep(now + TIMEOUT + Duration::from_secs(1)), [PipeId(1)]);
+        assert!(unauthenticated.per_address.is_empty() && unauthenticated.by_age.is_empty());
     }
 }

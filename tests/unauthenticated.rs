@@ -24,10 +24,10 @@ const SPAN: Duration = Duration::from_secs(1);
 const ENOUGH: f64 = 0.75;
 
 /// One that speaks just enough of NNG's protocol to be listened to.
-struct Stranger(TcpStream);
+struct Unauthenticated(TcpStream);
 
-impl Stranger {
-    fn connect(port: u16) -> Option<Stranger> {
+impl Unauthenticated {
+    fn connect(port: u16) -> Option<Unauthenticated> {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(2))).ok()?;
         stream.set_write_timeout(Some(Duration::from_secs(2))).ok()?;
@@ -35,7 +35,7 @@ impl Stranger {
         stream.write_all(b"\0SP\0\0\x30\0\0").ok()?;
         let mut greeting = [0; 8];
         stream.read_exact(&mut greeting).ok()?;
-        Some(Stranger(stream))
+        Some(Unauthenticated(stream))
     }
 
     fn send(&mut self, number: u32, frame: &[u8]) -> Option<()> {
@@ -54,7 +54,7 @@ impl Stranger {
     }
 }
 
-/// The first message of a handshake, as a stranger can make it without any work.
+/// The first message of a handshake, as an unauthenticated connection can make it without any work.
 fn first_message(salt: u64) -> Vec<u8> {
     let mut frame = vec![1, 1];
     frame.extend((0..64).map(|at| (salt.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (at % 56)) as u8 ^ at));
@@ -210,7 +210,7 @@ fn a_crowd_of_handshakes_does_not_hold_up_an_honest_minion() {
     let fleet = Fleet::start(&["web1"]);
     assert_unimpressed(&fleet, |port| {
         Attack::start(20, 1000, move |step| {
-            let Some(mut stranger) = Stranger::connect(port) else {
+            let Some(mut stranger) = Unauthenticated::connect(port) else {
                 return;
             };
             if stranger.send(1, &first_message(step as u64)).is_some() && stranger.receive().is_some() {
@@ -229,7 +229,7 @@ fn who_asks_and_never_reads_does_not_hold_up_an_honest_minion() {
         // Each keeps its connection, so that what was asked stays unread, and the next one comes in its place.
         let held = Mutex::new(VecDeque::new());
         Attack::start(2, 20, move |step| {
-            let Some(mut stranger) = Stranger::connect(port) else {
+            let Some(mut stranger) = Unauthenticated::connect(port) else {
                 return;
             };
             for number in 0..64 {
@@ -251,12 +251,12 @@ fn ten_thousand_malformed_frames_change_nothing() {
     let fleet = Fleet::start(&["web1"]);
     let mut stranger = None;
     for number in 0..10_000_u32 {
-        let mut current = match stranger.take().or_else(|| Stranger::connect(fleet.ret_port)) {
+        let mut current = match stranger.take().or_else(|| Unauthenticated::connect(fleet.ret_port)) {
             Some(current) => current,
             None => panic!("the master does not listen any more, after {number} frames"),
         };
         let mut frame = first_message(u64::from(number));
-        // Kinds that are and are not, cut at every length, and some that are longer than a stranger may send.
+        // Kinds that are and are not, cut at every length, and some that are longer than an unauthenticated connection may send.
         frame[1] = (number % 37) as u8;
         frame[0] = if number % 11 == 0 { (number % 256) as u8 } else { 1 };
         frame.resize(if number % 101 == 0 { 5000 } else { (number % 90) as usize }, 0xa5);
@@ -266,7 +266,7 @@ fn ten_thousand_malformed_frames_change_nothing() {
         }
     }
     // A length that nobody would allocate.
-    let mut greedy = Stranger::connect(fleet.ret_port).unwrap();
+    let mut greedy = Unauthenticated::connect(fleet.ret_port).unwrap();
     greedy.0.write_all(&u64::MAX.to_be_bytes()).unwrap();
     assert!(greedy.receive().is_none(), "it is closed");
     let ran = fleet.salt(&["web1", "test.ping", "--out=txt"]);
@@ -280,7 +280,7 @@ fn all_jobs_arrive_when_a_firewall_blocks_the_port_of_publications() {
     };
     let mut fleet = Fleet::prepare(&[], "auto_accept: True\n", "");
     fleet.start_master();
-    fleet.start_crowd(20, &[]);
+    fleet.start_many(20, &[]);
     // Connections to it stay open and carry nothing any more.
     firewall.block(fleet.publish_port);
     for _ in 0..3 {
@@ -298,7 +298,7 @@ fn all_jobs_arrive_when_the_port_of_publications_is_dead() {
     let seen = "127.0.0.2".parse().unwrap();
     let _open = Proxy::start_at(seen, fleet.ret_port, fleet.ret_port);
     let _dead = TcpListener::bind((seen, fleet.publish_port)).unwrap();
-    fleet.start_crowd(20, &["--master", "127.0.0.2"]);
+    fleet.start_many(20, &["--master", "127.0.0.2"]);
     for _ in 0..3 {
         let ran = fleet.salt(&["*", "test.ping", "--out=txt"]);
         let answered = ran.out.lines().filter(|line| line.ends_with(": True")).count();

@@ -1,28 +1,28 @@
-//! The master's door on 4506: what comes in, in the order in which it is looked at.
+//! The master's dispatcher on 4506: what comes in, in the order in which it is looked at.
 //!
-//! A stranger may say M1 and M3, nothing else. Everything else is a request of a session, opened with its keys before
+//! An unauthenticated connection may say M1 and M3, nothing else. Everything else is a request of a session, opened with its keys before
 //! a byte of it is understood; who asks is the session's to say.
 
 use super::Master;
-use super::seats::{PROBE_PATIENCE, Poke, STAND_AGAIN};
+use super::sessions::{POLL_AGAIN, PROBE_TIMEOUT, Wake};
 use super::stats;
 use async_io::Timer;
 use halite_value::{Map, Value};
 use halite_wire::cbor;
+use halite_wire::deadline::until;
 use halite_wire::frame::{FRAME_LIMIT, HANDSHAKE_LIMIT, Notice, VERSION, kind};
 use halite_wire::link::{LinkError, Local, Peer, PipeId, Service};
-use halite_wire::message::{Answer, Ask, Event, News, Remains, Stand, Work};
-use halite_wire::patience::until;
+use halite_wire::message::{Answer, Ask, Event, LongPoll, News, Remains, Work};
 use halite_wire::session::SessionId;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A standing request is answered after about this long when there is nothing to do.
+/// A long poll is answered after about this long when there is nothing to do.
 const STAND_TIME: Duration = Duration::from_secs(30);
 /// How long a minion has to hear that its key is about to be deleted.
 const REVOKE_AFTER: Duration = Duration::from_millis(200);
 /// How long its key is kept for jobs that it works on.
-const REVOKE_PATIENCE: Duration = Duration::from_secs(10);
+const REVOKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest answer: what does not fit goes with the next one.
 const ANSWER_LIMIT: usize = FRAME_LIMIT - 4096;
 
@@ -42,10 +42,10 @@ impl Service for Master {
         if let Some(address) = peer.address {
             self.addresses.borrow_mut().insert(peer.pipe, address);
         }
-        if self.seats.borrow().has_pipe(peer.pipe) {
+        if self.sessions.borrow().has_pipe(peer.pipe) {
             return;
         }
-        let goes = self.strangers.borrow_mut().enter(peer, accepted, Instant::now());
+        let goes = self.unauthenticated.borrow_mut().enter(peer, accepted, Instant::now());
         if let Some(pipe) = goes {
             self.close(pipe);
         }
@@ -59,7 +59,7 @@ impl Service for Master {
 impl Master {
     async fn in_session(self: Rc<Self>, from: Peer, frame: Vec<u8>) -> Option<Vec<u8>> {
         let sid = SessionId::of_request(&frame)?;
-        let opened = self.seats.borrow_mut().open(sid, &frame, Instant::now());
+        let opened = self.sessions.borrow_mut().open(sid, &frame, Instant::now());
         let Some((_, number, plain)) = opened else {
             return Some(Notice::NoSession.encode());
         };
@@ -67,17 +67,17 @@ impl Master {
         let ask = cbor::decode::<Ask>(&plain);
         drop(plain);
         match &ask {
-            Ok(Ask::File(_)) => self.seats.borrow_mut().settle_files(sid, from.pipe),
-            _ => self.seats.borrow_mut().settle(sid, from.pipe),
+            Ok(Ask::File(_)) => self.sessions.borrow_mut().settle_files(sid, from.pipe),
+            _ => self.sessions.borrow_mut().settle(sid, from.pipe),
         }
-        self.strangers.borrow_mut().leave(from.pipe);
+        self.unauthenticated.borrow_mut().leave(from.pipe);
         if !self.is_open(from.pipe) {
             self.pipe_closed(from.pipe);
             return None;
         }
         let (kind, came) = (ask.as_ref().ok().and_then(stats::kind_of), Instant::now());
         let answer = match ask {
-            Ok(Ask::Stand(stand)) => Answer::Work(Box::new(self.stand(sid, stand).await?)),
+            Ok(Ask::LongPoll(poll)) => Answer::Work(Box::new(self.long_poll(sid, poll).await?)),
             Ok(Ask::Return(ret)) => self.take_return(sid, *ret).await?,
             Ok(Ask::Piece { digest, offset, bytes }) => self.take_piece(sid, digest.0, offset, &bytes.0),
             Ok(Ask::ReturnInPieces { digest }) => self.take_return_in_pieces(sid, digest.0).await?,
@@ -96,8 +96,8 @@ impl Master {
         };
         kind.inspect(|kind| self.stats.note(kind, came));
         // A session that ended meanwhile gets no answer.
-        let seats = self.seats.borrow();
-        let replying = seats.at(sid)?.session.replying(number);
+        let sessions = self.sessions.borrow();
+        let replying = sessions.at(sid)?.session.replying(number);
         let seal =
             |answer: &Answer| cbor::encode(answer).map_err(LinkError::from).and_then(|plain| replying.seal(&plain));
         let sealed = seal(&answer).or_else(|error| {
@@ -109,22 +109,22 @@ impl Master {
     }
 
     /// A minion stands until there is something to do for it. Nothing: its connection or its session is gone.
-    async fn stand(self: &Rc<Self>, sid: SessionId, stand: Stand) -> Option<Work> {
+    async fn long_poll(self: &Rc<Self>, sid: SessionId, poll: LongPoll) -> Option<Work> {
         let id = {
-            let mut seats = self.seats.borrow_mut();
-            let seat = seats.at_mut(sid)?;
-            seat.hears = stand.epoch.filter(|_| stand.listens);
-            seat.id.clone()
+            let mut sessions = self.sessions.borrow_mut();
+            let minion_session = sessions.at_mut(sid)?;
+            minion_session.hears = poll.epoch.filter(|_| poll.listens);
+            minion_session.id.clone()
         };
-        self.take_returns(sid, stand.returns);
-        let mut first = stand.first;
+        self.take_returns(sid, poll.returns);
+        let mut first = poll.first;
         let deadline = Instant::now() + STAND_TIME.mul_f64(0.8) + Duration::from_millis(self.spread(12_000));
         loop {
-            let poke = self.seats.borrow_mut().stand(sid)?;
-            let (jobs, ended) = self.jobs.borrow_mut().stand(&id, &stand.taken, first, Instant::now());
+            let wake = self.sessions.borrow_mut().long_poll(sid)?;
+            let (jobs, ended) = self.jobs.borrow_mut().long_poll(&id, &poll.taken, first, Instant::now());
             first = false;
             self.ended(ended);
-            let (epoch, seq) = self.epoch_news(stand.epoch);
+            let (epoch, seq) = self.epoch_news(poll.epoch);
             if !jobs.is_empty() || epoch.is_some() {
                 let mut size = 0;
                 let jobs = jobs.iter().map(|job| job.as_ref().clone());
@@ -134,17 +134,17 @@ impl Master {
                         size < ANSWER_LIMIT
                     })
                     .collect();
-                let acknowledged = self.seats.borrow_mut().answered(sid, STAND_AGAIN, Instant::now());
+                let acknowledged = self.sessions.borrow_mut().answered(sid, POLL_AGAIN, Instant::now());
                 return Some(Work { jobs, epoch, seq, acknowledged });
             }
-            match until(deadline, poke.recv()).await {
-                Some(Ok(Poke::Look)) => continue,
-                none @ (Some(Ok(Poke::Probe)) | None) => {
-                    let patience = if none.is_some() { PROBE_PATIENCE } else { STAND_AGAIN };
-                    let acknowledged = self.seats.borrow_mut().answered(sid, patience, Instant::now());
+            match until(deadline, wake.recv()).await {
+                Some(Ok(Wake::Look)) => continue,
+                none @ (Some(Ok(Wake::Probe)) | None) => {
+                    let timeout = if none.is_some() { PROBE_TIMEOUT } else { POLL_AGAIN };
+                    let acknowledged = self.sessions.borrow_mut().answered(sid, timeout, Instant::now());
                     return Some(Work { seq, acknowledged, ..Work::default() });
                 }
-                Some(Ok(Poke::Replaced)) => return Some(Work { seq, ..Work::default() }),
+                Some(Ok(Wake::Replaced)) => return Some(Work { seq, ..Work::default() }),
                 Some(Err(_)) => return None,
             }
         }
@@ -158,7 +158,9 @@ impl Master {
     }
 
     fn take_events(self: &Rc<Self>, sid: SessionId, first: u64, events: Vec<Event>) -> Answer {
-        let Some((id, instance)) = self.seats.borrow().at(sid).map(|seat| (seat.id.clone(), seat.instance)) else {
+        let Some((id, instance)) =
+            self.sessions.borrow().at(sid).map(|minion_session| (minion_session.id.clone(), minion_session.instance))
+        else {
             return Answer::Refused("no session".to_owned());
         };
         let seen = {
@@ -199,7 +201,7 @@ impl Master {
     }
 
     fn take_grains(self: &Rc<Self>, sid: SessionId, grains: Map) -> Answer {
-        let Some(id) = self.seats.borrow().at(sid).map(|seat| seat.id.clone()) else {
+        let Some(id) = self.sessions.borrow().at(sid).map(|minion_session| minion_session.id.clone()) else {
             return Answer::Refused("no session".to_owned());
         };
         let refreshed = Map::from_iter([("Minion data cache refresh", Value::from(id.as_ref()))]);
@@ -226,7 +228,7 @@ impl Master {
 
     /// A minion takes its own key back, where the configuration lets it.
     fn take_revocation(self: &Rc<Self>, sid: SessionId, remains: Remains) -> Answer {
-        let Some(id) = self.seats.borrow().at(sid).map(|seat| seat.id.clone()) else {
+        let Some(id) = self.sessions.borrow().at(sid).map(|minion_session| minion_session.id.clone()) else {
             return Answer::Refused("no session".to_owned());
         };
         if self.settings.opts.at("allow_minion_key_revoke").is_some_and(|allowed| !allowed.truthy()) {
@@ -236,7 +238,7 @@ impl Master {
         // With the key its session goes: this answer leaves first, and so does that of the job that has asked.
         let master = self.clone();
         let later = async move {
-            let deadline = Instant::now() + REVOKE_PATIENCE;
+            let deadline = Instant::now() + REVOKE_TIMEOUT;
             loop {
                 Timer::after(REVOKE_AFTER).await;
                 if !master.jobs.borrow().is_at_work(&id) || Instant::now() >= deadline {

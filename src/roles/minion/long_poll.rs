@@ -1,8 +1,8 @@
-//! The standing request, and the publications beside it.
+//! The long poll, and the publications beside it.
 //!
 //! One request is always open at the master. Its answer brings jobs, a new epoch, or nothing after half a minute; the
 //! minion stands again at once. Publications are a fast path that nothing depends on: a job that does not come this way
-//! comes by the standing request.
+//! comes by the long poll.
 
 use super::Minion;
 use super::channel::boot_time;
@@ -11,8 +11,8 @@ use async_io::Timer;
 use halite_lang::target;
 use halite_lang::target::Target;
 use halite_wire::cbor::Bytes;
-use halite_wire::message::{Answer, Ask, Job, Stand, Work};
-use halite_wire::patience::within;
+use halite_wire::deadline::within;
+use halite_wire::message::{Answer, Ask, Job, LongPoll, Work};
 use halite_wire::publication;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ const ANCHORS: usize = 16;
 
 /// What is known of the publications of now, and how old one can be at most.
 ///
-/// An answered standing request is an anchor: publications with a higher number than its answer names were made after
+/// An answered long poll is an anchor: publications with a higher number than its answer names were made after
 /// it was asked. The clock counts suspension too.
 #[derive(Default)]
 pub struct Freshness {
@@ -75,7 +75,7 @@ impl Freshness {
 }
 
 impl Minion {
-    pub(super) async fn stand(self: Rc<Self>) {
+    pub(super) async fn long_poll(self: Rc<Self>) {
         let mut session = 0;
         loop {
             let met = self.channel.ready().await;
@@ -89,14 +89,14 @@ impl Minion {
                 self.taken.borrow_mut().insert(short.jid.clone());
                 self.executor.spawn(self.clone().send_alone(short)).detach();
             }
-            let stand = {
+            let poll = {
                 let freshness = self.freshness.borrow();
                 let listens = self.listens.borrow().load(Ordering::Relaxed);
                 let taken = self.taken.borrow().iter().map(|jid| jid.to_string()).collect();
-                Stand { epoch: freshness.epoch(), seq: freshness.seen(), taken, first, listens, returns }
+                LongPoll { epoch: freshness.epoch(), seq: freshness.seen(), taken, first, listens, returns }
             };
             let asked = boot_time();
-            let answer = self.channel.ask_unbounded(&Ask::Stand(stand)).await;
+            let answer = self.channel.ask_unbounded(&Ask::LongPoll(poll)).await;
             if !matches!(answer, Ok(Answer::Work(_))) {
                 self.short.borrow_mut().came_back();
             }
