@@ -135,6 +135,7 @@ fn private() -> Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::HostFiles;
     use crate::host::fake::Fake;
 
     fn installed() -> (Fake, Update) {

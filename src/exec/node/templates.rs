@@ -1,17 +1,18 @@
 //! Templates on a node: what they see of it, and where the ones that they include come from.
 
 use super::fileserver::client::FileClient;
-use halite_core::host::Protocol;
+use halite_core::host::{Protocol, own};
 use halite_core::module::Place;
-use halite_core::{Ctx, Fault};
+use halite_core::{Ctx, Fault, paths};
 use halite_lang::jinja::{Environment, Functions, Loaded, Loader, Machine, Options, UndefinedPolicy};
 use halite_lang::outside;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The engines that there are.
@@ -86,7 +87,8 @@ impl Loader for Templates<'_, '_> {
         }
         let loaded = match self.client.readable(name, self.saltenv)? {
             Some(path) => {
-                let text = fs::read_to_string(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
+                let text = own::read_text(Path::new(&path));
+                let text = text.map_err(|error| Fault::execution(format!("{path}: {error}")))?;
                 Some(Loaded { text, path })
             }
             None => None,
@@ -128,6 +130,26 @@ impl Machine for Templates<'_, '_> {
     fn uid(&self, account: Option<&str>) -> Option<u32> {
         let Some(name) = account else { return Some(self.ctx.host.uid()) };
         self.ctx.host.user(name).ok().flatten().map(|user| user.uid)
+    }
+
+    fn which(&self, program: &str) -> Option<PathBuf> {
+        self.ctx.host.which(program)
+    }
+
+    fn open(&self, path: &str) -> io::Result<Box<dyn io::Read>> {
+        Ok(self.ctx.host.open(Path::new(path))?)
+    }
+
+    fn size(&self, path: &str) -> io::Result<u64> {
+        paths::followed(self.ctx.host, Path::new(path)).map(|stat| stat.size)
+    }
+
+    fn is_link(&self, path: &str) -> bool {
+        paths::is_link(self.ctx.host, path)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.ctx.host.list(Path::new(folder))
     }
 
     fn resolve(&self, name: &str) -> Vec<IpAddr> {

@@ -2,7 +2,7 @@
 
 use super::{Run, environment};
 use halite_core::files::Listing;
-use halite_core::{Ctx, Fault, Reply};
+use halite_core::{Ctx, Fault, Reply, paths};
 use halite_lang::patterns::passes;
 use halite_node::fileserver::address::{is_escaped, parse, redacted, scheme, split_saltenv};
 use halite_node::fileserver::cache::files_below;
@@ -195,11 +195,11 @@ impl Run for CacheLocalFile {
         let path = Path::new(&self.path);
         let cache = FileClient::new(ctx).cache;
         let place = cache.local(&clean(&self.path)?);
-        if !path.exists() {
+        if !paths::exists(ctx.host, &self.path) {
             return Ok("".into());
         }
         let incoming = cache.incoming()?;
-        std::fs::copy(path, &incoming).map_err(|error| Fault::execution(format!("{}: {error}", self.path)))?;
+        ctx.host.copy_out(path, &incoming).map_err(|error| Fault::execution(format!("{}: {error}", self.path)))?;
         cache.keep(&incoming, &place)?;
         Ok(place.to_string_lossy().into_owned().into())
     }

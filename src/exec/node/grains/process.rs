@@ -13,7 +13,7 @@ pub(super) fn grains(look: &Look) -> Map {
     if let Ok(folder) = std::env::current_dir() {
         grains.insert("cwd", folder.to_string_lossy().as_ref());
     }
-    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let (uid, gid) = (look.host.uid(), look.host.gid());
     grains.insert("uid", uid);
     grains.insert("gid", gid);
     grains.insert("pid", std::process::id());

@@ -5,12 +5,12 @@ use super::{Source, Wanted, minion_id};
 use crate::fileserver::client::FileClient;
 use crate::sls;
 use crate::sls::{data_of, render_source};
+use halite_core::host::own;
 use halite_core::{Ctx, Fault};
 use halite_lang::merge;
 use halite_lang::merge::Lists;
 use halite_lang::target::fnmatch::fnmatch;
 use halite_value::{Map, Value};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 pub const SOURCE: Source = Source { name: "file_tree", run, folders };
@@ -96,7 +96,7 @@ impl Settings {
     fn below(&self, ctx: &Ctx, folder: &Path, prefix: &Path, depth: usize) -> Result<Map, Fault> {
         let unreadable = |error: std::io::Error| Fault::execution(format!("{}: {error}", folder.display()));
         let mut entries = Vec::new();
-        for entry in fs::read_dir(folder).map_err(unreadable)? {
+        for entry in own::entries(folder).map_err(unreadable)? {
             entries.push(entry.map_err(unreadable)?.path());
         }
         entries.sort();
@@ -121,7 +121,7 @@ impl Settings {
 
     fn file(&self, ctx: &Ctx, path: &Path, name: &Path) -> Result<Value, Fault> {
         let failed = |why: String| Fault::execution(format!("{}: {why}", path.display()));
-        let mut bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let mut bytes = own::read(path).map_err(|error| failed(error.to_string()))?;
         if bytes.ends_with(b"\n") && !self.keeps_newline(name) {
             bytes.pop();
         }
