@@ -66,6 +66,12 @@ const MACHINE: &[&str] = &[
     "getegid",
     "getuid",
     "getgid",
+    "process::id",
+    "uname",
+    "env::current_dir",
+    "env::current_exe",
+    "env::temp_dir",
+    "env::var",
     "ureq",
 ];
 /// Tests that have a file of their own: they make the files that they are about.

@@ -119,7 +119,7 @@ impl Jobs {
     pub fn take(&self, job: &Running) -> io::Result<Option<Lock>> {
         own::make_folders(&self.folder)?;
         let path = self.path(&job.jid);
-        let draft = self.folder.join(format!(".{}.{}.{}", job.jid, std::process::id(), serial()));
+        let draft = self.folder.join(format!(".{}.{}.{}", job.jid, own::pid(), serial()));
         let mut file = own::create_new(&draft)?;
         own::lock(&file)?;
         let linked = file.write_all(job.to_json().as_bytes()).and_then(|()| match own::hard_link(&draft, &path) {
@@ -154,7 +154,7 @@ impl Jobs {
         let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
             return Ok(false);
         };
-        if place.exists() {
+        if own::exists(place) {
             return Ok(true);
         }
         // What a worker left that was killed here counts for nothing.

@@ -130,11 +130,11 @@ impl Drop for Home<'_> {
 fn exported_keys(folder: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
     let mut paths: Vec<PathBuf> =
         own::entries(folder)?.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    let has = |name: &str| folder.join(name).exists();
+    let has = |name: &str| own::exists(&folder.join(name));
     if has("private-keys-v1.d") || has("secring.gpg") {
         return Ok(Vec::new());
     }
-    paths.retain(|path| path.is_file() && own::read(path).is_ok_and(|bytes| bytes.starts_with(EXPORTED)));
+    paths.retain(|path| own::is_file(path) && own::read(path).is_ok_and(|bytes| bytes.starts_with(EXPORTED)));
     paths.sort();
     Ok(paths)
 }

@@ -331,6 +331,15 @@ impl Processes for Fake {
         path.split(':').map(|folder| Path::new(folder).join(program)).find(found)
     }
 
+    /// That of the test.
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn folder(&self) -> io::Result<PathBuf> {
+        Ok(PathBuf::from("/"))
+    }
+
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()> {
         self.state.lock().unwrap().killed.push((pid, signal));
         Ok(())
@@ -354,6 +363,10 @@ impl Processes for Fake {
             None => env.remove(name),
         };
         Ok(())
+    }
+
+    fn kernel_release(&self) -> String {
+        "6.1.0-fake".to_owned()
     }
 
     fn page_size(&self) -> u64 {
@@ -397,6 +410,10 @@ impl Accounts for Fake {
 }
 
 impl Network for Fake {
+    fn host_name(&self) -> String {
+        "fake".to_owned()
+    }
+
     fn addresses(&self) -> io::Result<Vec<Address>> {
         Ok(self.addresses.clone())
     }

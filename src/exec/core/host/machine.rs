@@ -132,6 +132,14 @@ impl Processes for Machine {
         path.split(':').map(|folder| Path::new(folder).join(program)).find(|candidate| executable(candidate))
     }
 
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn folder(&self) -> io::Result<PathBuf> {
+        std::env::current_dir()
+    }
+
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()> {
         let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
         // 0 and negative numbers would mean whole groups.
@@ -159,6 +167,10 @@ impl Processes for Machine {
         let mut out = io::stdout().lock();
         io::Write::write_all(&mut out, text.as_bytes())?;
         io::Write::flush(&mut out)
+    }
+
+    fn kernel_release(&self) -> String {
+        rustix::system::uname().release().to_string_lossy().into_owned()
     }
 
     fn page_size(&self) -> u64 {
@@ -201,6 +213,10 @@ impl Accounts for Machine {
 }
 
 impl Network for Machine {
+    fn host_name(&self) -> String {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+
     fn addresses(&self) -> io::Result<Vec<Address>> {
         let interfaces = if_addrs::get_if_addrs()?;
         Ok(interfaces.into_iter().map(|entry| Address { ip: entry.ip(), interface: entry.name }).collect())

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 /// The network that a machine is in.
 pub trait Network {
+    /// The name that the machine has for itself.
+    fn host_name(&self) -> String;
     /// The addresses of its network interfaces.
     fn addresses(&self) -> io::Result<Vec<Address>>;
     /// The addresses of a name, as the resolver gives them.

@@ -112,6 +112,19 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path)
 }
 
+/// Whether there is something, links followed.
+pub fn exists(path: &Path) -> bool {
+    path.exists()
+}
+
+pub fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
 /// What is in a folder, in no order.
 pub fn entries(folder: &Path) -> io::Result<ReadDir> {
     fs::read_dir(folder)
@@ -135,6 +148,21 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// Gives a file a second name, which nothing must have.
 pub fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
     fs::hard_link(from, to)
+}
+
+/// The file of the program that runs.
+pub fn program() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
+/// The number of the process that runs, for what has to say who made it.
+pub fn pid() -> u32 {
+    std::process::id()
+}
+
+/// Where what is needed for a moment is kept.
+pub fn temporary_folder() -> PathBuf {
+    std::env::temp_dir()
 }
 
 /// Removes a file.

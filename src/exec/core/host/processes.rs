@@ -15,6 +15,10 @@ pub trait Processes {
     fn query(&self, command: &Command) -> io::Result<Finished>;
     /// The first executable with this name in PATH.
     fn which(&self, program: &str) -> Option<PathBuf>;
+    /// The number of this process.
+    fn pid(&self) -> u32;
+    /// The folder that it is in.
+    fn folder(&self) -> io::Result<PathBuf>;
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()>;
     fn env(&self, name: &str) -> Option<String>;
     /// All variables of the environment.
@@ -26,6 +30,8 @@ pub trait Processes {
     fn say(&self, _text: &str) -> io::Result<()> {
         Ok(())
     }
+    /// The release of the kernel that all of them run on.
+    fn kernel_release(&self) -> String;
     /// Bytes of a page of memory, in which the kernel counts some of it.
     fn page_size(&self) -> u64;
     fn now(&self) -> SystemTime;

@@ -113,6 +113,14 @@ impl Processes for ReadOnly<'_> {
         self.0.which(program)
     }
 
+    fn pid(&self) -> u32 {
+        self.0.pid()
+    }
+
+    fn folder(&self) -> io::Result<PathBuf> {
+        self.0.folder()
+    }
+
     fn kill(&self, pid: i32, _: i32) -> io::Result<()> {
         refused("signal", &pid.to_string())
     }
@@ -127,6 +135,10 @@ impl Processes for ReadOnly<'_> {
 
     fn set_env(&self, name: &str, _: Option<&str>) -> io::Result<()> {
         refused("set the variable", name)
+    }
+
+    fn kernel_release(&self) -> String {
+        self.0.kernel_release()
     }
 
     fn page_size(&self) -> u64 {
@@ -169,6 +181,10 @@ impl Accounts for ReadOnly<'_> {
 }
 
 impl Network for ReadOnly<'_> {
+    fn host_name(&self) -> String {
+        self.0.host_name()
+    }
+
     fn addresses(&self) -> io::Result<Vec<Address>> {
         self.0.addresses()
     }

@@ -151,7 +151,7 @@ pub fn files_below(folder: &Path) -> Vec<String> {
     while let Some((folder, depth)) = todo.pop() {
         for entry in own::entries(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            if path.is_dir() {
+            if own::is_folder(&path) {
                 // A link may lead in a circle.
                 if depth < 64 {
                     todo.push((path, depth + 1));

@@ -186,11 +186,11 @@ impl<'a> FileClient<'a> {
             return Ok(place.to_string_lossy().into_owned());
         }
         let etag = PathBuf::from(format!("{}.etag", place.display()));
-        let known = own::read_text(&etag).ok().filter(|_| wanted.by_etag && place.exists());
+        let known = own::read_text(&etag).ok().filter(|_| wanted.by_etag && own::exists(&place));
         if let Some(incoming) = self.fetched(address, wanted, known.map(|known| (known, etag.clone())))? {
             let came = PathBuf::from(format!("{}.etag", incoming.display()));
             self.cache.keep(&incoming, &place)?;
-            if came.exists() {
+            if own::exists(&came) {
                 self.cache.keep(&came, &etag)?;
             }
         }
@@ -317,7 +317,7 @@ impl<'a> FileClient<'a> {
 
     fn is_there(&self, place: &Place) -> bool {
         match place {
-            Place::Cache(path) => own::look(path).is_ok_and(|data| data.is_file()),
+            Place::Cache(path) => own::is_file(path),
             Place::Wanted(path) => paths::is_file(self.ctx.host, path),
         }
     }

@@ -123,7 +123,7 @@ impl Walk<'_> {
         let Some(name) = path.strip_prefix(self.root).ok().and_then(Path::to_str).map(str::to_owned) else {
             return log::debug!("{} is left out: its name is not UTF-8", path.display());
         };
-        let is_folder = if is_link { path.is_dir() } else { kind.is_some_and(|kind| kind.is_dir()) };
+        let is_folder = if is_link { own::is_folder(path) } else { kind.is_some_and(|kind| kind.is_dir()) };
         // Files inside of an ignored folder are asked about themselves, as Salt does it.
         if !self.rules.ignore.covers(&name) {
             self.note(path, name, is_link, is_folder);

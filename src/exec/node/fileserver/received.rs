@@ -39,7 +39,7 @@ impl Received {
             return Err(format!("the file is longer than file_recv_max_size, {} bytes", self.most));
         }
         let path = self.unfinished(digest)?;
-        if !path.exists() && self.under_way().map_err(text)? >= UNFINISHED {
+        if !own::exists(&path) && self.under_way().map_err(text)? >= UNFINISHED {
             return Err(format!("{UNFINISHED} files are under way already"));
         }
         self.open(&path).and_then(|file| file.write_all_at(bytes, offset)).map_err(text)

@@ -75,7 +75,7 @@ fn matching(before: &str, step: &str) -> Vec<String> {
     let joined = |name: &str| Path::new(before).join(name).to_string_lossy().into_owned();
     if !step.contains(['*', '?', '[']) {
         let path = joined(step);
-        return if Path::new(&path).exists() { vec![path] } else { Vec::new() };
+        return if own::exists(Path::new(&path)) { vec![path] } else { Vec::new() };
     }
     let folder = if before.is_empty() { "." } else { before };
     let entries = own::entries(Path::new(folder)).into_iter().flatten().flatten();

@@ -167,7 +167,7 @@ impl FileServer {
         }
         let roots = self.roots.of(saltenv);
         // Anybody can ask for an environment that may be, where there is a folder for any: nothing is kept of those.
-        if !roots.iter().any(|root| root.is_dir()) {
+        if !roots.iter().any(|root| own::is_folder(root)) {
             return Vec::new();
         }
         let make = || -> Found { lists::walk(&roots, &self.rules) };
@@ -203,7 +203,7 @@ impl FileServer {
     fn open_below(&self, root: &Path, below: &Path) -> io::Result<Option<Opened>> {
         let path = root.join(below);
         // Looked at before it is opened: to open a device or a pipe may already do something.
-        if !own::look(&path).is_ok_and(|data| data.is_file()) {
+        if !own::is_file(&path) {
             return Ok(None);
         }
         let ignored = |path: &Path| path.to_str().is_none_or(|path| self.rules.ignore.covers(path));

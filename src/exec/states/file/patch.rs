@@ -179,7 +179,7 @@ struct Work {
 impl Work {
     /// Tries the patch into files of its own, which are gone when it is known how that went.
     fn plan(self, ctx: &Ctx) -> Result<Plan, Fault> {
-        let folder = std::env::temp_dir();
+        let folder = own::temporary_folder();
         let own = |kind: &str| folder.join(format!("halite-{kind}-{:016x}", random::bits()));
         let (output, rejects) = (own("out"), self.rejects.clone().map_or_else(|| own("rej"), PathBuf::from));
         let more = ["-N", "-r", &rejects.to_string_lossy(), "-o", &output.to_string_lossy()].map(str::to_owned);

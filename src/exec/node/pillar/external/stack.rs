@@ -18,7 +18,7 @@ fn run(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     let mut stack = Map::new();
     for file in files(ctx, wanted)? {
         let file = Path::new(&file);
-        if !file.is_file() {
+        if !own::is_file(file) {
             log::info!("Ignoring pillar stack cfg \"{}\": file does not exist", file.display());
             continue;
         }
@@ -150,7 +150,7 @@ impl<'c> Configuration<'c> {
         for step in item.split('/').filter(|step| !step.is_empty()) {
             found = found.iter().flat_map(|folder| below(folder, step)).collect();
         }
-        found.retain(|path| path.is_file());
+        found.retain(|path| own::is_file(path));
         found.sort();
         found
     }
