@@ -118,6 +118,7 @@ fn scenario(seed: u64) -> Result<String, String> {
     field.spools_are_empty()?;
     field.check_acknowledged()?;
     field.check_lines()?;
+    field.check_boot()?;
     for told in &told {
         field.check_told(told)?;
     }
@@ -146,6 +147,8 @@ struct Field {
     fleet: Fleet,
     proxies: Vec<Proxy>,
     next: AtomicU64,
+    /// The boot in which the victim's host has crashed.
+    crashed: Option<String>,
 }
 
 impl Field {
@@ -162,7 +165,7 @@ impl Field {
         fleet.start_master();
         IDS.iter().for_each(|id| fleet.start_minion(id));
         fleet.wait_connected(&IDS);
-        Field { firewall, fleet, proxies, next: AtomicU64::new(0) }
+        Field { firewall, fleet, proxies, next: AtomicU64::new(0), crashed: None }
     }
 
     fn file(&self) -> PathBuf {
@@ -227,6 +230,7 @@ impl Field {
                 let Some(boot) = Boot::another(&self.fleet.path(VICTIM)) else {
                     return Ok(());
                 };
+                self.crashed = self.boot();
                 self.fleet.kill(VICTIM);
                 self.fleet.end_workers_of(VICTIM);
                 for folder in ["proc", "spool"] {
@@ -280,6 +284,22 @@ impl Field {
 
     fn archive(&self) -> Archive {
         self.fleet.archive()
+    }
+
+    /// The boot that the master was told of last by the victim.
+    fn boot(&self) -> Option<String> {
+        let minions = self.archive().minions().unwrap();
+        minions.into_iter().find(|(id, ..)| id == VICTIM).and_then(|(_, boot, _)| boot)
+    }
+
+    /// After a crash of its host the minion has told the master of another boot.
+    fn check_boot(&self) -> Result<(), String> {
+        match &self.crashed {
+            Some(crashed) if self.boot().as_ref() == Some(crashed) => {
+                Err(format!("{VICTIM} is still in boot {crashed}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What is in the database: by jid and id the value that was returned.

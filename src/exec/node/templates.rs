@@ -160,3 +160,35 @@ impl Machine for Templates<'_, '_> {
         self.ctx.host.reach(address, Protocol::Tcp, time).is_ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::World;
+    use halite_core::NoMaster;
+    use halite_core::host::HostFiles;
+    use halite_core::host::fake::{Fake, Folder};
+
+    #[test]
+    fn a_filter_on_files_sees_the_host_of_the_call_and_not_the_machine_of_the_test() {
+        let folder = Folder::new();
+        let host = Fake::new().env("PATH", "/opt").program("/opt/tool").file("/d/text", "a\n").file("/d/e/empty", "");
+        host.link(Path::new("/d/text"), Path::new("/d/link")).unwrap();
+        host.write(Path::new("/d/odd"), b"\0\x01", Default::default()).unwrap();
+        let mut world = World::on(host);
+        world.opts.insert("cachedir", folder.path().to_string_lossy().as_ref());
+        let ctx = world.ctx(&NoMaster);
+        for (template, expected) in [
+            ("{{ '/d' | list_files | join(' ') }}", "/d /d/e /d/link /d/odd /d/text /d/e/empty"),
+            ("{{ '/d/link' | is_empty }} {{ '/d/e/empty' | is_empty }} {{ '/none' | is_empty }}", "False True False"),
+            ("{{ '/d/text' | is_text_file }} {{ '/d/odd' | is_text_file }}", "True False"),
+            ("{{ '/d/odd' | is_bin_file }}", "True"),
+            ("{{ '/d/text' | file_hashsum('md5') }}", "60b725f10c9c85c70d97880dfe8191b3"),
+            ("{{ 'tool' | which }} {{ 'sh' | which }} {{ '/opt/tool' | which }}", "/opt/tool None /opt/tool"),
+        ] {
+            assert_eq!(render(&ctx, "t", template, "base", Map::new()).unwrap(), expected, "{template}");
+        }
+        let refused = render(&ctx, "t", "{{ '/etc/passwd' | file_hashsum }}", "base", Map::new()).unwrap_err();
+        assert!(refused.to_string().contains("entity not found: '/etc/passwd'"), "{refused}");
+    }
+}
