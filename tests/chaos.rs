@@ -4,6 +4,7 @@
 //! A seed is a scenario: what is struck, and when. Five run in the suite; `HALITE_CHAOS_SEEDS=300` runs that many,
 //! `HALITE_CHAOS_FIRST=17` begins with that one.
 
+use crate::boot::Boot;
 use crate::firewall::Firewall;
 use crate::fleet::{Fleet, free_port, wait_for};
 use crate::proxy::Proxy;
@@ -117,6 +118,7 @@ fn scenario(seed: u64) -> Result<String, String> {
     field.spools_are_empty()?;
     field.check_acknowledged()?;
     field.check_lines()?;
+    field.check_boot()?;
     for told in &told {
         field.check_told(told)?;
     }
@@ -145,7 +147,8 @@ struct Field {
     fleet: Fleet,
     proxies: Vec<Proxy>,
     next: AtomicU64,
-    boots: u32,
+    /// The boot in which the victim's host has crashed.
+    crashed: Option<String>,
 }
 
 impl Field {
@@ -157,13 +160,12 @@ impl Field {
             let proxy = Proxy::start(free_port(), fleet.ret_port);
             fleet.configure_minion(id, proxy.port, "");
             fleet.set_variable(id, "CHAOS_ID", id);
-            fleet.set_variable(id, "HALITE_BOOT_ID", "00000000-0000-0000-0000-000000000001");
             proxies.push(proxy);
         }
         fleet.start_master();
         IDS.iter().for_each(|id| fleet.start_minion(id));
         fleet.wait_connected(&IDS);
-        Field { firewall, fleet, proxies, next: AtomicU64::new(0), boots: 1 }
+        Field { firewall, fleet, proxies, next: AtomicU64::new(0), crashed: None }
     }
 
     fn file(&self) -> PathBuf {
@@ -225,14 +227,16 @@ impl Field {
                 }
             }
             Blow::Host => {
+                let Some(boot) = Boot::another(&self.fleet.path(VICTIM)) else {
+                    return Ok(());
+                };
+                self.crashed = self.boot();
                 self.fleet.kill(VICTIM);
                 self.fleet.end_workers_of(VICTIM);
                 for folder in ["proc", "spool"] {
                     let _ = fs::remove_dir_all(self.fleet.path(VICTIM).join("cache").join(folder));
                 }
-                self.boots += 1;
-                let boot = format!("00000000-0000-0000-0000-{:012}", self.boots);
-                self.fleet.set_variable(VICTIM, "HALITE_BOOT_ID", &boot);
+                self.fleet.set_boot(VICTIM, boot);
                 self.fleet.start_minion(VICTIM);
             }
             Blow::Silence => {
@@ -280,6 +284,22 @@ impl Field {
 
     fn archive(&self) -> Archive {
         self.fleet.archive()
+    }
+
+    /// The boot that the master was told of last by the victim.
+    fn boot(&self) -> Option<String> {
+        let minions = self.archive().minions().unwrap();
+        minions.into_iter().find(|(id, ..)| id == VICTIM).and_then(|(_, boot, _)| boot)
+    }
+
+    /// After a crash of its host the minion has told the master of another boot.
+    fn check_boot(&self) -> Result<(), String> {
+        match &self.crashed {
+            Some(crashed) if self.boot().as_ref() == Some(crashed) => {
+                Err(format!("{VICTIM} is still in boot {crashed}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What is in the database: by jid and id the value that was returned.

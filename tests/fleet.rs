@@ -2,6 +2,7 @@
 //!
 //! Everything that is started ends with the [`Fleet`], whatever the test does.
 
+use crate::boot::Boot;
 use halite_roles::client::Client;
 use halite_roles::master::database;
 use halite_roles::master::database::Archive;
@@ -49,6 +50,8 @@ pub struct Fleet {
     minions: Vec<String>,
     /// Environment variables of programs, by name of the program.
     variables: HashMap<String, Vec<(String, String)>>,
+    /// Boots that programs are in, where that is not the one of this host.
+    boots: HashMap<String, Boot>,
 }
 
 impl Fleet {
@@ -75,6 +78,7 @@ impl Fleet {
             running: HashMap::new(),
             minions: minions.iter().map(|id| id.to_string()).collect(),
             variables: HashMap::new(),
+            boots: HashMap::new(),
         };
         let text = format!(
             "interface: 127.0.0.1\npublish_port: {publish_port}\nret_port: {ret_port}\nroot_dir: {root}\n\
@@ -143,6 +147,11 @@ impl Fleet {
         self.variables.entry(name.to_owned()).or_default().push((variable.to_owned(), value.to_owned()));
     }
 
+    /// Gives a program another boot of its host, from its next start on.
+    pub fn set_boot(&mut self, name: &str, boot: Boot) {
+        self.boots.insert(name.to_owned(), boot);
+    }
+
     /// The processes that work on jobs of a minion.
     pub fn workers(&self, id: &str) -> Vec<u32> {
         workers_below(&self.path(id))
@@ -155,8 +164,15 @@ impl Fleet {
 
     fn start_program(&mut self, name: &str, program: &str, conf: &Path, args: &[&str]) {
         let log = fs::OpenOptions::new().create(true).append(true).open(self.path(format!("{name}.console"))).unwrap();
-        let child = Command::new(env!("CARGO_BIN_EXE_halite"))
-            .arg0(program)
+        let halite = env!("CARGO_BIN_EXE_halite");
+        let mut command = match self.boots.get(name) {
+            Some(boot) => boot.command(&[halite, program]),
+            None => Command::new(halite),
+        };
+        if !self.boots.contains_key(name) {
+            command.arg0(program);
+        }
+        let child = command
             .arg("-c")
             .arg(conf)
             .args(args)

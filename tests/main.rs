@@ -4,6 +4,8 @@
 mod batch;
 /// Files that are larger than the memory for them.
 mod big_files;
+/// A host that has booted anew.
+mod boot;
 /// Something is killed or cut at any moment, and no job is lost or run twice.
 mod chaos;
 /// Command lines, right and wrong, and what comes back.

@@ -104,7 +104,7 @@ impl Call {
             let keywords = &mut arguments.keywords;
             keywords.insert("__pub_fun", self.fun.as_str());
             keywords.insert("__pub_jid", self.jid.as_str());
-            keywords.insert("__pub_pid", std::process::id());
+            keywords.insert("__pub_pid", super::host::own::pid());
             keywords.insert("__pub_tgt", self.tgt.clone());
             return arguments;
         }

@@ -8,13 +8,11 @@
 //!
 //! One file a job: file systems are slow to make files where many were just removed.
 
+use super::host::own::{self, File, FileExt};
 use super::jid::Jid;
 use halite_value::{Map, Value, parse_json};
-use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -119,23 +117,23 @@ impl Jobs {
     ///
     /// The file appears under its name when it is described and locked, never earlier.
     pub fn take(&self, job: &Running) -> io::Result<Option<Lock>> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        own::make_folders(&self.folder)?;
         let path = self.path(&job.jid);
-        let draft = self.folder.join(format!(".{}.{}.{}", job.jid, std::process::id(), serial()));
-        let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&draft)?;
-        flock(&file, FlockOperation::LockExclusive)?;
-        let linked = file.write_all(job.to_json().as_bytes()).and_then(|()| match fs::hard_link(&draft, &path) {
+        let draft = self.folder.join(format!(".{}.{}.{}", job.jid, own::pid(), serial()));
+        let mut file = own::create_new(&draft)?;
+        own::lock(&file)?;
+        let linked = file.write_all(job.to_json().as_bytes()).and_then(|()| match own::hard_link(&draft, &path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
         });
-        fs::remove_file(&draft)?;
+        own::remove(&draft)?;
         Ok(linked?.then(|| Lock(Arc::new(file.into()))))
     }
 
     /// Notes the process that works on a job, once it is known.
     pub fn update_pid(&self, jid: &Jid, pid: u32) -> io::Result<()> {
-        let file = OpenOptions::new().read(true).write(true).open(self.path(jid))?;
+        let file = own::open_to_change(&self.path(jid))?;
         if file.metadata()?.len() == 0 {
             return Ok(());
         }
@@ -146,7 +144,7 @@ impl Jobs {
     /// file, or none that is described.
     pub fn put_result(&self, jid: &Jid, result: &[u8], place: &Path) -> io::Result<bool> {
         let path = self.path(jid);
-        let mut file = match OpenOptions::new().read(true).write(true).open(&path) {
+        let mut file = match own::open_to_change(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
@@ -156,13 +154,13 @@ impl Jobs {
         let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
             return Ok(false);
         };
-        if place.exists() {
+        if own::exists(place) {
             return Ok(true);
         }
         // What a worker left that was killed here counts for nothing.
         file.set_len(end as u64 + 1)?;
         file.write_all_at(result, end as u64 + 1)?;
-        fs::hard_link(&path, place)?;
+        own::hard_link(&path, place)?;
         Ok(true)
     }
 
@@ -177,7 +175,7 @@ impl Jobs {
     /// Notes that the job's result is safe. Whoever removes a result must have called this before, else the job would
     /// count as left behind.
     pub fn finish(&self, jid: &Jid) -> io::Result<()> {
-        match OpenOptions::new().write(true).open(self.path(jid)) {
+        match own::open_to_change(&self.path(jid)) {
             Ok(file) => file.set_len(0),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
@@ -186,7 +184,7 @@ impl Jobs {
 
     /// Removes a job that has no result to wait for.
     pub fn forget(&self, jid: &Jid) -> io::Result<()> {
-        fs::remove_file(self.path(jid))
+        own::remove(&self.path(jid))
     }
 
     /// The jobs that somebody works on, oldest first.
@@ -206,12 +204,12 @@ impl Jobs {
     pub fn prune(&self, now: SystemTime, age: Duration) -> io::Result<()> {
         for name in self.names()? {
             let path = self.folder.join(&name);
-            let Ok(modified) = fs::metadata(&path).and_then(|data| data.modified()) else {
+            let Ok(modified) = own::look(&path).and_then(|data| data.modified()) else {
                 continue;
             };
             let is_old = now.duration_since(modified).is_ok_and(|past| past > age);
-            if is_old && File::open(&path).is_ok_and(|file| held(&file) == Held::No) {
-                fs::remove_file(&path)?;
+            if is_old && own::open(&path).is_ok_and(|file| held(&file) == Held::No) {
+                own::remove(&path)?;
             }
         }
         Ok(())
@@ -223,7 +221,7 @@ impl Jobs {
             let Ok(jid) = Jid::parse(&name) else {
                 continue;
             };
-            let mut file = match File::open(self.folder.join(&name)) {
+            let mut file = match own::open(&self.folder.join(&name)) {
                 Ok(file) => file,
                 // It was pruned meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -241,7 +239,7 @@ impl Jobs {
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
-        let entries = match fs::read_dir(&self.folder) {
+        let entries = match own::entries(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
@@ -256,15 +254,9 @@ impl Jobs {
     }
 }
 
-/// The environment variable that stands in for the kernel's boot id: a crash of the host cannot be tried otherwise.
-pub const BOOT_ID: &str = "HALITE_BOOT_ID";
-
 /// The boot that this machine is in; empty where the kernel does not tell. After a crash of the host it differs.
 pub fn boot_id() -> String {
-    if let Some(id) = std::env::var(BOOT_ID).ok().filter(|id| !id.is_empty()) {
-        return id;
-    }
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()
+    own::read_text(Path::new("/proc/sys/kernel/random/boot_id")).map(|id| id.trim().to_owned()).unwrap_or_default()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -276,10 +268,7 @@ enum Held {
 /// Whether somebody has the lock. The look takes a shared lock for a moment, which no taker meets: a job's file is
 /// locked before it has its name.
 fn held(file: &File) -> Held {
-    match flock(file, FlockOperation::NonBlockingLockShared) {
-        Ok(()) => Held::No,
-        Err(_) => Held::Yes,
-    }
+    if own::is_locked(file) { Held::Yes } else { Held::No }
 }
 
 fn serial() -> u64 {
@@ -292,6 +281,7 @@ fn serial() -> u64 {
 mod tests {
     use super::*;
     use crate::host::fake::Folder;
+    use std::fs;
 
     fn job(jid: &str) -> Running {
         Running {

@@ -223,8 +223,8 @@ pub fn glob(host: &dyn Host, pattern: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::User;
     use crate::host::fake::Fake;
+    use crate::host::{HostFiles, User};
 
     #[test]
     fn paths_are_normal_as_in_python() {

@@ -5,7 +5,7 @@
 //! file, by a rename. Until then the installed file is as it was: a candidate that does not come up, and a host that
 //! loses its power meanwhile, leave the version that works.
 
-use super::host::{Attributes, Host, Stat};
+use super::host::{Attributes, Host, Stat, own};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ pub enum Outcome {
 impl Update {
     /// Of the program that runs, if its file is still the installed one.
     pub fn of_this_program() -> io::Result<Update> {
-        let program = std::env::current_exe()?;
-        match program.is_file() {
+        let program = own::program()?;
+        match own::is_file(&program) {
             true => Ok(Update { program }),
             false => Err(io::Error::other(format!(
                 "the file of the program that runs, {}, is no longer there: start the minion again first",
@@ -135,6 +135,7 @@ fn private() -> Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::HostFiles;
     use crate::host::fake::Fake;
 
     fn installed() -> (Fake, Update) {

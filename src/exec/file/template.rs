@@ -72,7 +72,7 @@ impl Template {
 mod tests {
     use super::*;
     use crate::tests::on;
-    use halite_core::host::Host;
+    use halite_core::host::HostFiles;
     use halite_core::host::fake::Fake;
     use std::path::Path;
 

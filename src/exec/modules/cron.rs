@@ -35,7 +35,7 @@ fn crontab(ctx: &Ctx, user: &str) -> Result<Program, Fault> {
     if ctx.host.which("crontab").is_none() {
         return Err(Fault::execution("Cannot load cron module: crontab command not found"));
     }
-    let own = rustix::process::geteuid().as_raw();
+    let own = ctx.host.uid();
     let is_ours = ctx.host.user(user).ok().flatten().is_some_and(|user| user.uid == own);
     let program = Program::new(["crontab"]);
     match is_ours {

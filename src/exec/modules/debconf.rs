@@ -127,8 +127,9 @@ record! {
 }
 
 fn fetched(ctx: &Ctx, path: &str, saltenv: &str) -> Result<Option<String>, Fault> {
-    let Some(kept) = FileClient::new(ctx).cache_file(path, saltenv, &Default::default())? else { return Ok(None) };
-    std::fs::read_to_string(&kept).map(Some).map_err(|error| Fault::execution(format!("{kept}: {error}")))
+    let client = FileClient::new(ctx);
+    let Some(kept) = client.cache_file(path, saltenv, &Default::default())? else { return Ok(None) };
+    client.read_text(&kept).map(Some).map_err(|error| Fault::execution(format!("{kept}: {error}")))
 }
 
 impl Run for SetFile {

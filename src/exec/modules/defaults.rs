@@ -62,7 +62,7 @@ fn load(ctx: &Ctx, formula: &str) -> Result<Option<Value>, Fault> {
     for ending in ["yaml", "json"] {
         let address = address_of(&format!("{formula}/defaults.{ending}"));
         let Some(path) = client.cache_file(&address, &saltenv, &Wanted::default())? else { continue };
-        let text = std::fs::read_to_string(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
+        let text = client.read_text(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
         let loaded = match ending {
             "yaml" => yaml::load(&text).map_err(|error| error.named(&address).to_string()),
             _ => parse_json(&text).map_err(|problem| format!("{address}: {problem}")),

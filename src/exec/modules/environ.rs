@@ -189,7 +189,7 @@ mod tests {
     use crate::testing::World;
     use halite_core::context::NoMaster;
     use halite_core::host::fake::Fake;
-    use halite_core::host::{Host, ReadOnly};
+    use halite_core::host::{Processes, ReadOnly};
     use halite_core::module::call;
     use halite_value::record::Arguments;
     use halite_value::{Map, Value};

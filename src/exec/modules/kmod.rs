@@ -31,7 +31,7 @@ fn config(ctx: &Ctx) -> &'static str {
 
 /// All modules that there are, with doubles as they are found.
 fn available(ctx: &Ctx) -> Vec<String> {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let release = ctx.host.kernel_release();
     let folder = Path::new("/lib/modules").join(release);
     let built_in = text_file::read(ctx.host, &folder.join("modules.builtin").to_string_lossy()).unwrap_or_default();
     let base = |line: &str| line.rsplit('/').next().unwrap_or(line).trim_end_matches(".ko").to_owned();

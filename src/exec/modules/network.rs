@@ -376,10 +376,6 @@ impl Run for Ifacestartswith {
     }
 }
 
-fn hostname() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
 record! {
     /// Shows the host's name.
     ///
@@ -388,8 +384,8 @@ record! {
 }
 
 impl Run for GetHostname {
-    fn run(self, _: &Ctx) -> Reply {
-        Ok(hostname().into())
+    fn run(self, ctx: &Ctx) -> Reply {
+        Ok(ctx.host.host_name().into())
     }
 }
 
@@ -402,8 +398,9 @@ record! {
 
 impl Run for GetFqdn {
     fn run(self, ctx: &Ctx) -> Reply {
-        let full = ctx.grains.str_at("fqdn").filter(|full| full.split('.').next() == hostname().split('.').next());
-        Ok(full.map_or_else(hostname, str::to_owned).into())
+        let name = ctx.host.host_name();
+        let full = ctx.grains.str_at("fqdn").filter(|full| full.split('.').next() == name.split('.').next());
+        Ok(full.unwrap_or(&name).into())
     }
 }
 
@@ -438,7 +435,7 @@ impl Run for ModHostname {
         if new.is_empty() || new.starts_with('-') || !new.chars().all(fits) {
             return Err(Fault::invocation(format!("'{new}' is not the name of a host")));
         }
-        let old = hostname();
+        let old = ctx.host.host_name();
         match ctx.host.which("hostnamectl") {
             Some(path) => {
                 let path = path.to_string_lossy().into_owned();

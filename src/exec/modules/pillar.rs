@@ -1,5 +1,6 @@
 //! `pillar.*`: the data that this minion was given.
 
+use halite_core::host::own;
 use halite_core::module::{Function, Module, Run, function};
 use halite_core::pillar_request::Asked;
 use halite_core::{Audience, Ctx, Fault, Reply};
@@ -10,6 +11,7 @@ use halite_node::pillar::{decrypted, gather};
 use halite_value::record;
 use halite_value::record::{ArgumentError, Bound, Info, Keywords, Record, Rest};
 use halite_value::{Map, Value};
+use std::path::Path;
 
 pub const MODULE: Module =
     Module { name: "pillar", doc: "Look at the data that the minion was given.", functions: FUNCTIONS };
@@ -402,7 +404,7 @@ impl Run for FileExists {
             .iter()
             .filter(|(name, _)| wanted(name))
             .flat_map(|(_, folders)| folders.as_list().unwrap_or_default());
-        Ok(folders.any(|folder| std::path::Path::new(&folder.to_text()).join(&self.path).is_file()).into())
+        Ok(folders.any(|folder| own::is_file(&Path::new(&folder.to_text()).join(&self.path))).into())
     }
 }
 

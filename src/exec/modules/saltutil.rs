@@ -384,7 +384,7 @@ fn signal_processes(ctx: &Ctx, job: &Running, signal: i64) -> Result<String, Fau
     let number = i32::try_from(signal).ok().filter(|number| (0..=64).contains(number));
     let number = number.ok_or_else(|| Fault::invocation(format!("{signal} is not a signal")))?;
     let (jid, pid) = (&job.jid, job.pid);
-    if parent_of(ctx, std::process::id()) == Some(pid) {
+    if parent_of(ctx, ctx.host.pid()) == Some(pid) {
         return Ok(format!("Job {jid} runs inside the minion, which is not signalled; such jobs end by themselves"));
     }
     let Some(own) = i32::try_from(pid).ok().filter(|pid| *pid > 1) else {

@@ -479,7 +479,7 @@ record! {
 
 impl Run for Pid {
     fn run(self, ctx: &Ctx) -> Reply {
-        let own = std::process::id().to_string();
+        let own = ctx.host.pid().to_string();
         let told = ps(ctx)?;
         let fits = |line: &&str| line.contains(&self.sig) && !line.contains("status.pid");
         let pids = told.lines().filter(fits).filter_map(|line| line.split_whitespace().nth(1));

@@ -20,7 +20,7 @@ mod server;
 pub use changes::Changes;
 pub use lists::clear as clear_lists;
 pub use local::LocalFiles;
-pub use server::{Chunk, FileServer, Freshness, Opened, Version, backends, stat_numbers};
+pub use server::{Chunk, FileServer, Freshness, Opened, Version, backends};
 
 pub use halite_core::files::*;
 use halite_core::{Ctx, Fault};

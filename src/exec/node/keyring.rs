@@ -4,14 +4,12 @@
 //! them. Those are taken into a folder below the cache for as long as a rendering lasts.
 
 use halite_core::Ctx;
-use halite_core::host::{Choice, Command, Finished};
+use halite_core::host::{Choice, Command, Finished, own};
 use halite_lang::digest::hex;
 use halite_lang::gpg::Decrypt;
 use halite_lang::random;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,7 +55,7 @@ impl<'c> Keyring<'c> {
     fn import(&self, exported: &[PathBuf]) -> Result<Home<'c>, String> {
         let cachedir = Path::new(self.ctx.opts.str_at("cachedir").unwrap_or("/var/cache/salt/minion"));
         let folder = cachedir.join(format!("gpg-{}", hex(&random::bits().to_be_bytes())));
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        let made = own::make_folders(&folder);
         made.map_err(|error| format!("{}: {error}", folder.display()))?;
         let home = Home { folder: folder.clone(), made: Some(self.ctx) };
         let mut words = vec!["--import".to_owned()];
@@ -122,7 +120,7 @@ impl Drop for Home<'_> {
             let argv = std::iter::once(program.to_string_lossy().into_owned()).chain(words).collect();
             let _ = ctx.host.query(&Command { argv, timeout: Some(TIMEOUT), ..Command::default() });
         }
-        if let Err(error) = fs::remove_dir_all(&self.folder) {
+        if let Err(error) = own::remove_folder(&self.folder) {
             log::warn!("{}: keys were left behind: {error}", self.folder.display());
         }
     }
@@ -131,12 +129,12 @@ impl Drop for Home<'_> {
 /// The exported secret keys in a folder; none where GnuPG keeps its own.
 fn exported_keys(folder: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
     let mut paths: Vec<PathBuf> =
-        fs::read_dir(folder)?.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    let own = |name: &str| folder.join(name).exists();
-    if own("private-keys-v1.d") || own("secring.gpg") {
+        own::entries(folder)?.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let has = |name: &str| own::exists(&folder.join(name));
+    if has("private-keys-v1.d") || has("secring.gpg") {
         return Ok(Vec::new());
     }
-    paths.retain(|path| path.is_file() && fs::read(path).is_ok_and(|bytes| bytes.starts_with(EXPORTED)));
+    paths.retain(|path| own::is_file(path) && own::read(path).is_ok_and(|bytes| bytes.starts_with(EXPORTED)));
     paths.sort();
     Ok(paths)
 }
@@ -168,8 +166,9 @@ mod tests {
     use super::*;
     use crate::testing::World;
     use halite_core::NoMaster;
-    use halite_core::host::Host as _;
-    use halite_core::host::Machine;
+    use halite_core::host::{Machine, Processes};
+    use std::fs::{self, DirBuilder};
+    use std::os::unix::fs::DirBuilderExt as _;
 
     const MESSAGE: &str = include_str!("../../../tests/data/gpg/message.asc");
     const KEY: &str = include_str!("../../../tests/data/gpg/secret-key.asc");

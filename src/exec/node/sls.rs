@@ -4,6 +4,7 @@ use super::fileserver::client::FileClient;
 use super::keyring::Keyring;
 use super::templates::{Settings, Templates};
 use halite_core::files::{Files, Listing};
+use halite_core::host::own;
 use halite_core::{Ctx, Fault};
 use halite_lang::jinja::excerpt;
 use halite_lang::pipe;
@@ -15,6 +16,7 @@ use halite_value::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::path::Path;
 use std::rc::Rc;
 
 /// The SLS files of all environments.
@@ -100,7 +102,7 @@ impl<'a> Tree<'a> {
     /// Renders a file of the tree, or any other, to data; an empty one is an empty map. The error is what to tell whoever
     /// wrote it.
     pub fn render(&self, ctx: &Ctx, path: &str, sls: &str, saltenv: &str, more: Map) -> Result<Value, String> {
-        let bytes = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+        let bytes = own::read(Path::new(path)).map_err(|error| format!("{path}: {error}"))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let line =
                 error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();

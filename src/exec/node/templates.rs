@@ -1,17 +1,18 @@
 //! Templates on a node: what they see of it, and where the ones that they include come from.
 
 use super::fileserver::client::FileClient;
-use halite_core::host::Protocol;
+use halite_core::host::{Protocol, own};
 use halite_core::module::Place;
-use halite_core::{Ctx, Fault};
+use halite_core::{Ctx, Fault, paths};
 use halite_lang::jinja::{Environment, Functions, Loaded, Loader, Machine, Options, UndefinedPolicy};
 use halite_lang::outside;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The engines that there are.
@@ -86,7 +87,8 @@ impl Loader for Templates<'_, '_> {
         }
         let loaded = match self.client.readable(name, self.saltenv)? {
             Some(path) => {
-                let text = fs::read_to_string(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
+                let text = own::read_text(Path::new(&path));
+                let text = text.map_err(|error| Fault::execution(format!("{path}: {error}")))?;
                 Some(Loaded { text, path })
             }
             None => None,
@@ -130,11 +132,63 @@ impl Machine for Templates<'_, '_> {
         self.ctx.host.user(name).ok().flatten().map(|user| user.uid)
     }
 
+    fn which(&self, program: &str) -> Option<PathBuf> {
+        self.ctx.host.which(program)
+    }
+
+    fn open(&self, path: &str) -> io::Result<Box<dyn io::Read>> {
+        Ok(self.ctx.host.open(Path::new(path))?)
+    }
+
+    fn size(&self, path: &str) -> io::Result<u64> {
+        paths::followed(self.ctx.host, Path::new(path)).map(|stat| stat.size)
+    }
+
+    fn is_link(&self, path: &str) -> bool {
+        paths::is_link(self.ctx.host, path)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.ctx.host.list(Path::new(folder))
+    }
+
     fn resolve(&self, name: &str) -> Vec<IpAddr> {
         self.ctx.host.resolve(name).unwrap_or_default()
     }
 
     fn answers(&self, address: SocketAddr, time: Duration) -> bool {
         self.ctx.host.reach(address, Protocol::Tcp, time).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::World;
+    use halite_core::NoMaster;
+    use halite_core::host::HostFiles;
+    use halite_core::host::fake::{Fake, Folder};
+
+    #[test]
+    fn a_filter_on_files_sees_the_host_of_the_call_and_not_the_machine_of_the_test() {
+        let folder = Folder::new();
+        let host = Fake::new().env("PATH", "/opt").program("/opt/tool").file("/d/text", "a\n").file("/d/e/empty", "");
+        host.link(Path::new("/d/text"), Path::new("/d/link")).unwrap();
+        host.write(Path::new("/d/odd"), b"\0\x01", Default::default()).unwrap();
+        let mut world = World::on(host);
+        world.opts.insert("cachedir", folder.path().to_string_lossy().as_ref());
+        let ctx = world.ctx(&NoMaster);
+        for (template, expected) in [
+            ("{{ '/d' | list_files | join(' ') }}", "/d /d/e /d/link /d/odd /d/text /d/e/empty"),
+            ("{{ '/d/link' | is_empty }} {{ '/d/e/empty' | is_empty }} {{ '/none' | is_empty }}", "False True False"),
+            ("{{ '/d/text' | is_text_file }} {{ '/d/odd' | is_text_file }}", "True False"),
+            ("{{ '/d/odd' | is_bin_file }}", "True"),
+            ("{{ '/d/text' | file_hashsum('md5') }}", "60b725f10c9c85c70d97880dfe8191b3"),
+            ("{{ 'tool' | which }} {{ 'sh' | which }} {{ '/opt/tool' | which }}", "/opt/tool None /opt/tool"),
+        ] {
+            assert_eq!(render(&ctx, "t", template, "base", Map::new()).unwrap(), expected, "{template}");
+        }
+        let refused = render(&ctx, "t", "{{ '/etc/passwd' | file_hashsum }}", "base", Map::new()).unwrap_err();
+        assert!(refused.to_string().contains("entity not found: '/etc/passwd'"), "{refused}");
     }
 }

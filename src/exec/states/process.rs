@@ -33,7 +33,7 @@ impl State for Absent {
         ];
         let running = ask(look.ctx, "ps.pgrep", words)?;
         // The pattern stands in the command line of whoever calls this state by hand.
-        let own = Value::from(i64::from(std::process::id()));
+        let own = Value::from(i64::from(look.ctx.host.pid()));
         let count = running.as_list().map_or(0, |running| running.iter().filter(|pid| **pid != own).count());
         if count == 0 {
             return Ok(already("No matching processes running"));

@@ -7,7 +7,7 @@ use crate::cli::arguments::Called;
 use crate::cli::exit::{complain, print};
 use crate::cli::salt_run::SaltRunLine;
 use crate::cli::{Display, Exit, Trouble};
-use halite_core::host::Machine;
+use halite_core::host::{Accounts, Machine};
 use halite_core::jid::Jid;
 use halite_core::jobs::{Jobs, Lock, Running as Run, boot_id};
 use halite_core::{Fault, Returned};
@@ -238,7 +238,6 @@ impl Told<'_> {
 
 /// Who runs this, as a job names its user.
 fn user() -> String {
-    use halite_core::host::Host;
     let uid = rustix::process::geteuid().as_raw();
     let name = Machine.user_by_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name);
     match super::sudo_user() {

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::cli::Exit;
-use halite_core::host::{Host, Machine, User};
+use halite_core::host::{Accounts, Machine, User};
 use rustix::process::{Gid, Uid, geteuid, getgroups};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 

@@ -11,7 +11,7 @@ use crate::config::{Config, MasterOptions, Role};
 use crate::daemon;
 use crate::daemon::limits::allow_open_files;
 use crate::daemon::{End, Failure, Life, Start};
-use halite_core::host::{Host, Machine};
+use halite_core::host::{Accounts, Machine};
 use halite_keys::store::PENDING_MAX;
 use halite_value::Value;
 use halite_wire::link::Local;

@@ -54,7 +54,7 @@ pub(super) fn is_possible(name: &str, value: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::{Choice, Command, Host, Machine};
+    use crate::host::{Choice, Command, Machine, Processes};
 
     #[test]
     fn a_change_is_seen_by_this_process_and_by_its_commands() {

@@ -3,8 +3,8 @@
 //! A command that nobody scripted ends the test with its name.
 
 use super::{
-    Access, Address, Attributes, Command, Content, FileKind, FileSystem, Fill, Finished, Host, Node as NodeKind,
-    Protocol, Stat, User, web,
+    Access, Accounts, Address, Attributes, Command, Content, FileKind, FileSystem, Fill, Finished, HostFiles, Network,
+    Node as NodeKind, Processes, Protocol, Stat, User, web,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -138,23 +138,7 @@ fn missing<T>() -> io::Result<T> {
     Err(io::Error::from(io::ErrorKind::NotFound))
 }
 
-impl Host for Fake {
-    fn run(&self, command: &Command) -> io::Result<Finished> {
-        if let Some(feeding) = &command.fed_by {
-            self.run(feeding)?;
-        }
-        let mut state = self.state.lock().unwrap();
-        state.ran.push(command.clone());
-        match state.scripts.iter().find(|(argv, _)| *argv == command.argv) {
-            Some((_, finished)) => Ok(finished.clone()),
-            None => panic!("nobody scripted the command {:?}", command.argv),
-        }
-    }
-
-    fn query(&self, command: &Command) -> io::Result<Finished> {
-        self.run(command)
-    }
-
+impl HostFiles for Fake {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         match self.state.lock().unwrap().files.get(path) {
             Some(node) if node.kind == FileKind::File => Ok(node.bytes.clone()),
@@ -165,6 +149,18 @@ impl Host for Fake {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Content>> {
         Ok(Box::new(io::Cursor::new(self.read(path)?)))
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
+        let node = Node { kind: FileKind::File, bytes: bytes.to_vec(), attributes };
+        self.state.lock().unwrap().files.insert(path.to_owned(), node);
+        Ok(())
+    }
+
+    fn write_with(&self, path: &Path, attributes: Attributes, fill: Fill) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        fill(&mut bytes)?;
+        self.write(path, &bytes, attributes)
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -180,16 +176,9 @@ impl Host for Fake {
         std::fs::remove_file(from)
     }
 
-    fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
-        let node = Node { kind: FileKind::File, bytes: bytes.to_vec(), attributes };
-        self.state.lock().unwrap().files.insert(path.to_owned(), node);
-        Ok(())
-    }
-
-    fn write_with(&self, path: &Path, attributes: Attributes, fill: Fill) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        fill(&mut bytes)?;
-        self.write(path, &bytes, attributes)
+    /// To the real machine, where caches are.
+    fn copy_out(&self, path: &Path, own: &Path) -> io::Result<()> {
+        std::fs::write(own, self.read(path)?)
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
@@ -217,6 +206,11 @@ impl Host for Fake {
             node: (0, 0),
             target,
         })
+    }
+
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        let real = PathBuf::from(crate::paths::real(self, &path.to_string_lossy()));
+        self.stat(&real).map(|_| real)
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
@@ -294,6 +288,10 @@ impl Host for Fake {
         Ok(())
     }
 
+    fn umask(&self) -> u32 {
+        0o022
+    }
+
     /// Times are not kept.
     fn set_times(&self, path: &Path, _: SystemTime, _: SystemTime) -> io::Result<()> {
         self.stat(path).map(drop)
@@ -307,21 +305,44 @@ impl Host for Fake {
     fn may(&self, path: &Path, access: Access) -> bool {
         self.stat(path).is_ok_and(|stat| access != Access::Execute || stat.mode & 0o111 != 0)
     }
+}
 
-    fn umask(&self) -> u32 {
-        0o022
+impl Processes for Fake {
+    fn run(&self, command: &Command) -> io::Result<Finished> {
+        if let Some(feeding) = &command.fed_by {
+            self.run(feeding)?;
+        }
+        let mut state = self.state.lock().unwrap();
+        state.ran.push(command.clone());
+        match state.scripts.iter().find(|(argv, _)| *argv == command.argv) {
+            Some((_, finished)) => Ok(finished.clone()),
+            None => panic!("nobody scripted the command {:?}", command.argv),
+        }
     }
 
-    fn page_size(&self) -> u64 {
-        self.page.unwrap_or(4096)
+    fn query(&self, command: &Command) -> io::Result<Finished> {
+        self.run(command)
     }
 
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000) + self.slept()
+    fn which(&self, program: &str) -> Option<PathBuf> {
+        let path = self.env("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
+        let found =
+            |file: &PathBuf| self.stat(file).is_ok_and(|stat| stat.kind == FileKind::File && stat.mode & 0o111 != 0);
+        path.split(':').map(|folder| Path::new(folder).join(program)).find(found)
     }
 
-    fn sleep(&self, time: Duration) {
-        self.state.lock().unwrap().slept += time;
+    /// That of the test.
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn folder(&self) -> io::Result<PathBuf> {
+        Ok(PathBuf::from("/"))
+    }
+
+    fn kill(&self, pid: i32, signal: i32) -> io::Result<()> {
+        self.state.lock().unwrap().killed.push((pid, signal));
+        Ok(())
     }
 
     fn env(&self, name: &str) -> Option<String> {
@@ -344,8 +365,30 @@ impl Host for Fake {
         Ok(())
     }
 
+    fn kernel_release(&self) -> String {
+        "6.1.0-fake".to_owned()
+    }
+
+    fn page_size(&self) -> u64 {
+        self.page.unwrap_or(4096)
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000) + self.slept()
+    }
+
+    fn sleep(&self, time: Duration) {
+        self.state.lock().unwrap().slept += time;
+    }
+}
+
+impl Accounts for Fake {
     fn uid(&self) -> u32 {
         // Tests act as root, whoever runs them.
+        0
+    }
+
+    fn gid(&self) -> u32 {
         0
     }
 
@@ -364,17 +407,11 @@ impl Host for Fake {
     fn group_by_gid(&self, gid: u32) -> io::Result<Option<String>> {
         Ok(self.groups.iter().find(|(_, known)| **known == gid).map(|(name, _)| name.clone()))
     }
+}
 
-    fn which(&self, program: &str) -> Option<PathBuf> {
-        let path = self.env("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
-        let found =
-            |file: &PathBuf| self.stat(file).is_ok_and(|stat| stat.kind == FileKind::File && stat.mode & 0o111 != 0);
-        path.split(':').map(|folder| Path::new(folder).join(program)).find(found)
-    }
-
-    fn kill(&self, pid: i32, signal: i32) -> io::Result<()> {
-        self.state.lock().unwrap().killed.push((pid, signal));
-        Ok(())
+impl Network for Fake {
+    fn host_name(&self) -> String {
+        "fake".to_owned()
     }
 
     fn addresses(&self) -> io::Result<Vec<Address>> {

@@ -1,298 +1,136 @@
-//! Files of the real machine.
+//! What may be done to the files of a machine, and what is told of them.
 
-use super::{Attributes, FileKind, Fill, Stat};
-use halite_lang::random;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::time::SystemTime;
 
-/// So much is copied at a time.
-const PIECE: usize = 256 * 1024;
-
-/// Replaces a file whole. Nobody sees it half-written, or with an owner or mode that it should not have.
-pub(super) fn write(path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
-    replace(path, attributes, |file| file.write_all(bytes))
+/// The files of a machine.
+pub trait HostFiles {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// Opens a file, for what may be too long to be read whole.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Content>>;
+    /// Replaces a file whole: written beside it, owned and moded, then renamed. Never seen half-written.
+    fn write(&self, path: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()>;
+    /// As [`write`](HostFiles::write), by somebody who writes it piece by piece, however long it becomes.
+    fn write_with(&self, path: &Path, attributes: Attributes, fill: Fill) -> io::Result<()>;
+    /// The same with what a reader gives, to its end. Where the reader fails, what was there stays.
+    fn write_from(&self, path: &Path, content: &mut dyn io::Read, attributes: Attributes) -> io::Result<()> {
+        self.write_with(path, attributes, &mut |file| io::copy(content, file).map(drop))
+    }
+    /// Adds to the end of a file, which is made where it is missing.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Moves a whole file of Halite's own (from its cache) where it belongs, as [`write`](HostFiles::write) would put it.
+    fn place(&self, from: &Path, path: &Path, attributes: Attributes) -> io::Result<()>;
+    /// Copies a file, with its mode, to where it becomes one of Halite's own.
+    fn copy_out(&self, path: &Path, own: &Path) -> io::Result<()>;
+    /// Without following a link at the end of the path.
+    fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// The path with every link in it resolved; there must be something.
+    fn real(&self, path: &Path) -> io::Result<PathBuf>;
+    /// The names in a folder, sorted.
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
+    /// Removes a file, a link or an empty folder.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn make_folder(&self, path: &Path, mode: u32) -> io::Result<()>;
+    /// Makes a symbolic link, or replaces the one that is there.
+    fn link(&self, target: &Path, path: &Path) -> io::Result<()>;
+    /// Sets owner and mode of a file or folder; those that are not given stay. Of a link it is the owner alone.
+    fn set(&self, path: &Path, attributes: Attributes) -> io::Result<()>;
+    /// Gives a file or folder another name on the same file system; what has that name is replaced.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Makes a named pipe or a device.
+    fn make_node(&self, path: &Path, node: Node, mode: u32) -> io::Result<()>;
+    /// The mode that new files do not get.
+    fn umask(&self) -> u32;
+    /// Sets when a file was last read and written, links followed.
+    fn set_times(&self, path: &Path, accessed: SystemTime, modified: SystemTime) -> io::Result<()>;
+    /// The file system that a path is on.
+    fn file_system(&self, path: &Path) -> io::Result<FileSystem>;
+    /// Whether this process may do that with a file, links followed.
+    fn may(&self, path: &Path, access: Access) -> bool;
 }
 
-/// As [`write`], piece by piece.
-pub(super) fn write_with(path: &Path, attributes: Attributes, fill: Fill) -> io::Result<()> {
-    replace(path, attributes, |file| {
-        let mut buffered = io::BufWriter::with_capacity(PIECE, file);
-        fill(&mut buffered)?;
-        buffered.flush()
-    })
+/// Writes what a file is to hold.
+pub type Fill<'a> = &'a mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>;
+
+/// What is in a file that is open: it is read from wherever one likes.
+pub trait Content: io::Read + io::Seek {}
+
+impl<T: io::Read + io::Seek> Content for T {}
+
+/// Owner and mode of a file that is written; nothing: as the file had, else the process's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Attributes {
+    pub mode: Option<u32>,
+    pub uid: Option<u32>,
+    pub gid: Option<u32>,
 }
 
-fn replace(path: &Path, attributes: Attributes, fill: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
-    let attributes = filled_in(path, attributes)?;
-    let (beside, mut file) = open_beside(path)?;
-    let written = fill(&mut file).and_then(|()| settle(&file, attributes)).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // The first error is the one to tell; a leftover is only untidy.
-        let _ = fs::remove_file(&beside);
-    }
-    written
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stat {
+    pub kind: FileKind,
+    /// Permission bits, with setuid, setgid and sticky.
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    pub size: u64,
+    pub modified: SystemTime,
+    pub accessed: SystemTime,
+    /// When owner, mode or content last changed.
+    pub changed: SystemTime,
+    pub inode: u64,
+    pub device: u64,
+    pub links: u64,
+    /// Major and minor number of a device.
+    pub node: (u32, u32),
+    /// Where a symbolic link points.
+    pub target: Option<PathBuf>,
 }
 
-/// Adds to the end of a file.
-pub(super) fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    File,
+    Folder,
+    Link,
+    Fifo,
+    Socket,
+    CharDevice,
+    BlockDevice,
 }
 
-/// Moves a file where it belongs: by its name on one file system, else as a copy that takes the place of what was there
-/// when it is whole. A link there stays, and what it points to is replaced.
-pub(super) fn place(from: &Path, path: &Path, attributes: Attributes) -> io::Result<()> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let attributes = filled_in(&target, attributes)?;
-    settle(&fs::File::open(from)?, attributes)?;
-    match fs::rename(from, &target) {
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
-        renamed => return renamed,
-    }
-    let (beside, mut file) = open_beside(&target)?;
-    let copied = io::copy(&mut fs::File::open(from)?, &mut file)
-        .and_then(|_| settle(&file, attributes))
-        .and_then(|()| fs::rename(&beside, &target));
-    if copied.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    copied.and_then(|()| fs::remove_file(from))
+/// What can be made beside files, folders and links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Node {
+    Fifo,
+    /// Major and minor number.
+    CharDevice(u32, u32),
+    BlockDevice(u32, u32),
 }
 
-pub(super) fn stat(path: &Path) -> io::Result<Stat> {
-    let data = fs::symlink_metadata(path)?;
-    let kind = kind_of(data.file_type());
-    Ok(Stat {
-        kind,
-        mode: data.mode() & 0o7777,
-        uid: data.uid(),
-        gid: data.gid(),
-        size: data.size(),
-        modified: data.modified()?,
-        accessed: data.accessed()?,
-        changed: super::nodes::moment(data.ctime(), data.ctime_nsec()),
-        inode: data.ino(),
-        device: data.dev(),
-        links: data.nlink(),
-        node: super::nodes::numbers(data.rdev()),
-        target: match kind {
-            FileKind::Link => Some(fs::read_link(path)?),
-            _ => None,
-        },
-    })
+/// What a process may want to do with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Exist,
+    Read,
+    Write,
+    Execute,
 }
 
-pub(super) fn list(folder: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
-}
-
-pub(super) fn remove(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
-}
-
-pub(super) fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
-    fs::DirBuilder::new().mode(mode).create(path)
-}
-
-/// Makes a link under another name and puts it in its place, so that there is always one.
-pub(super) fn link(target: &Path, path: &Path) -> io::Result<()> {
-    if !fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) {
-        return std::os::unix::fs::symlink(target, path);
-    }
-    let (beside, ()) = new_beside(path, |beside| std::os::unix::fs::symlink(target, beside))?;
-    let renamed = fs::rename(&beside, path);
-    if renamed.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    renamed
-}
-
-pub(super) fn set(path: &Path, attributes: Attributes) -> io::Result<()> {
-    if attributes.uid.is_some() || attributes.gid.is_some() {
-        std::os::unix::fs::lchown(path, attributes.uid, attributes.gid)?;
-    }
-    match attributes.mode {
-        Some(mode) if !fs::symlink_metadata(path)?.is_symlink() => {
-            fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn kind_of(kind: fs::FileType) -> FileKind {
-    if kind.is_dir() {
-        FileKind::Folder
-    } else if kind.is_symlink() {
-        FileKind::Link
-    } else if kind.is_fifo() {
-        FileKind::Fifo
-    } else if kind.is_socket() {
-        FileKind::Socket
-    } else if kind.is_char_device() {
-        FileKind::CharDevice
-    } else if kind.is_block_device() {
-        FileKind::BlockDevice
-    } else {
-        FileKind::File
-    }
-}
-
-/// What is not asked for stays as the file has it.
-fn filled_in(path: &Path, asked: Attributes) -> io::Result<Attributes> {
-    let had = match fs::symlink_metadata(path) {
-        Ok(data) if data.is_dir() => return Err(rustix::io::Errno::ISDIR.into()),
-        Ok(data) if data.is_file() => data,
-        Ok(_) => return Ok(asked),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(asked),
-        Err(error) => return Err(error),
-    };
-    Ok(Attributes {
-        mode: asked.mode.or(Some(had.mode() & 0o7777)),
-        uid: asked.uid.or(Some(had.uid())),
-        gid: asked.gid.or(Some(had.gid())),
-    })
-}
-
-/// A new file in the same folder, private until it is settled. A name that somebody has put there already is not opened.
-fn open_beside(path: &Path) -> io::Result<(PathBuf, fs::File)> {
-    path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    new_beside(path, |beside| OpenOptions::new().write(true).create_new(true).mode(0o600).open(beside))
-}
-
-/// Makes something in the same folder under a name that is free. The first name that is tried is the same for all that
-/// this process makes: a folder grows with the names that it has had, and the next file costs more in a larger one.
-fn new_beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
-    static OWN: LazyLock<u64> = LazyLock::new(random::bits);
-    let mut bits = *OWN;
-    loop {
-        let beside = path.with_file_name(format!(".halite.{bits:016x}"));
-        match make(&beside) {
-            Ok(made) => return Ok((beside, made)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bits = random::bits(),
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Owner before mode: a change of owner clears setuid and setgid.
-fn settle(file: &fs::File, attributes: Attributes) -> io::Result<()> {
-    let had = file.metadata()?;
-    let uid = attributes.uid.filter(|uid| *uid != had.uid());
-    let gid = attributes.gid.filter(|gid| *gid != had.gid());
-    if uid.is_some() || gid.is_some() {
-        std::os::unix::fs::fchown(file, uid, gid)?;
-    }
-    let mode = attributes.mode.unwrap_or_else(|| 0o666 & !super::umask::current());
-    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode))?;
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::host::fake::Folder;
-    use crate::host::{Host, Machine};
-    use std::io::Read;
-
-    #[test]
-    fn a_written_file_has_its_mode_and_nothing_is_left_beside_it() {
-        let folder = Folder::new();
-        let path = folder.path().join("secret");
-        write(&path, b"one", Attributes { mode: Some(0o640), ..Attributes::default() }).unwrap();
-        assert_eq!((fs::read(&path).unwrap().as_slice(), stat(&path).unwrap().mode), (&b"one"[..], 0o640));
-        write(&path, b"two", Attributes::default()).unwrap();
-        assert_eq!((fs::read(&path).unwrap().as_slice(), stat(&path).unwrap().mode), (&b"two"[..], 0o640));
-        assert_eq!(list(folder.path()).unwrap(), ["secret"]);
-    }
-
-    #[test]
-    fn what_cannot_be_read_to_its_end_leaves_what_was_there() {
-        struct Cut(usize);
-        impl Read for Cut {
-            fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-                let count = bytes.len().min(self.0);
-                self.0 -= count;
-                if count == 0 { Err(io::Error::other("cut")) } else { Ok(count) }
-            }
-        }
-        let folder = Folder::new();
-        let path = folder.path().join("file");
-        let long = vec![b'x'; 3 * PIECE + 1];
-        Machine
-            .write_from(&path, &mut long.as_slice(), Attributes { mode: Some(0o604), ..Attributes::default() })
-            .unwrap();
-        assert_eq!((fs::read(&path).unwrap() == long, stat(&path).unwrap().mode), (true, 0o604));
-        assert!(Machine.write_from(&path, &mut Cut(2 * PIECE), Attributes::default()).is_err());
-        assert!(fs::read(&path).unwrap() == long);
-        assert_eq!(list(folder.path()).unwrap(), ["file"]);
-    }
-
-    #[test]
-    fn a_folder_is_not_replaced_and_a_failure_leaves_nothing() {
-        let folder = Folder::new();
-        let inner = folder.path().join("inner");
-        make_folder(&inner, 0o700).unwrap();
-        assert_eq!(write(&inner, b"x", Attributes::default()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
-        assert!(write(&folder.path().join("no/file"), b"x", Attributes::default()).is_err());
-        assert_eq!(list(folder.path()).unwrap(), ["inner"]);
-        remove(&inner).unwrap();
-        assert!(stat(&inner).is_err());
-    }
-
-    #[test]
-    fn a_file_that_is_placed_keeps_owner_mode_and_links_of_its_place() {
-        let folder = Folder::new();
-        let (from, path, link) = (folder.path().join("from"), folder.path().join("file"), folder.path().join("link"));
-        fs::write(&path, "").unwrap();
-        std::os::unix::fs::symlink(&path, &link).unwrap();
-        // /dev/shm is another file system than the one for temporary files, on most hosts.
-        let far = Path::new("/dev/shm").join(format!("halite-{:016x}", random::bits()));
-        for (number, from) in [&from, &far, &from].into_iter().enumerate() {
-            if fs::write(from, format!("{number}")).is_err() {
-                continue;
-            }
-            place(from, &link, Attributes { mode: (number == 0).then_some(0o640), ..Attributes::default() }).unwrap();
-            assert_eq!((fs::read_to_string(&path).unwrap(), stat(&path).unwrap().mode), (format!("{number}"), 0o640));
-            assert!(!from.exists() && fs::symlink_metadata(&link).unwrap().is_symlink());
-        }
-        append(&path, b"more").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "2more");
-    }
-
-    #[test]
-    fn what_is_beside_a_file_already_is_left_alone() {
-        let folder = Folder::new();
-        let path = folder.path().join("file");
-        let (first, _) = open_beside(&path).unwrap();
-        let (second, _) = open_beside(&path).unwrap();
-        assert_ne!(first, second);
-        write(&path, b"x", Attributes::default()).unwrap();
-        assert_eq!(list(folder.path()).unwrap().len(), 3);
-    }
-
-    #[test]
-    fn the_longest_name_can_be_written() {
-        let folder = Folder::new();
-        let path = folder.path().join("x".repeat(255));
-        write(&path, b"x", Attributes::default()).unwrap();
-        assert_eq!(list(folder.path()).unwrap().len(), 1);
-    }
-
-    #[test]
-    fn a_link_is_replaced_and_not_followed() {
-        let folder = Folder::new();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        fs::write(&file, "kept").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        assert_eq!(stat(&link).unwrap().target.as_deref(), Some(file.as_path()));
-        write(&link, b"new", Attributes::default()).unwrap();
-        assert_eq!((fs::read(&file).unwrap(), stat(&link).unwrap().kind), (b"kept".to_vec(), FileKind::File));
-    }
+/// Size and state of a file system, in the words of statvfs(3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileSystem {
+    /// Bytes of a block that is best for reading and writing, and of one that the counts below mean.
+    pub block_size: u64,
+    pub fragment_size: u64,
+    pub blocks: u64,
+    pub blocks_free: u64,
+    /// What others than root may have of the free ones.
+    pub blocks_available: u64,
+    pub files: u64,
+    pub files_free: u64,
+    pub files_available: u64,
+    pub flags: u64,
+    pub name_max: u64,
 }

@@ -1,8 +1,15 @@
 //! The real machine.
 
+mod accounts;
+mod files;
+mod network;
+mod nodes;
+mod pipeline;
+mod process;
+
 use super::{
-    Access, Address, Attributes, Command, Content, FileSystem, Fill, Finished, Host, Node, Protocol, Stat, User,
-    accounts, environment, files, network, nodes, process, umask, web,
+    Access, Accounts, Address, Attributes, Command, Content, FileSystem, Fill, Finished, HostFiles, Network, Node,
+    Processes, Protocol, Stat, User, environment, umask, web,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -15,21 +22,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine;
 
-impl Host for Machine {
-    fn say(&self, text: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        io::Write::write_all(&mut out, text.as_bytes())?;
-        io::Write::flush(&mut out)
-    }
-
-    fn run(&self, command: &Command) -> io::Result<Finished> {
-        process::run(command)
-    }
-
-    fn query(&self, command: &Command) -> io::Result<Finished> {
-        process::run(command)
-    }
-
+impl HostFiles for Machine {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         std::fs::read(path)
     }
@@ -54,8 +47,16 @@ impl Host for Machine {
         files::place(from, path, attributes)
     }
 
+    fn copy_out(&self, path: &Path, own: &Path) -> io::Result<()> {
+        std::fs::copy(path, own).map(drop)
+    }
+
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         files::stat(path)
+    }
+
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::canonicalize(path)
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
@@ -90,6 +91,10 @@ impl Host for Machine {
         nodes::make(path, node, mode)
     }
 
+    fn umask(&self) -> u32 {
+        umask::current()
+    }
+
     fn set_times(&self, path: &Path, accessed: SystemTime, modified: SystemTime) -> io::Result<()> {
         nodes::set_times(path, accessed, modified)
     }
@@ -101,53 +106,15 @@ impl Host for Machine {
     fn may(&self, path: &Path, access: Access) -> bool {
         nodes::may(path, access)
     }
+}
 
-    fn umask(&self) -> u32 {
-        umask::current()
+impl Processes for Machine {
+    fn run(&self, command: &Command) -> io::Result<Finished> {
+        process::run(command)
     }
 
-    fn page_size(&self) -> u64 {
-        rustix::param::page_size() as u64
-    }
-
-    fn now(&self) -> SystemTime {
-        SystemTime::now()
-    }
-
-    fn sleep(&self, time: Duration) {
-        std::thread::sleep(time);
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        environment::variable(name)
-    }
-
-    fn environment(&self) -> BTreeMap<String, String> {
-        environment::all()
-    }
-
-    fn set_env(&self, name: &str, value: Option<&str>) -> io::Result<()> {
-        environment::set(name, value)
-    }
-
-    fn uid(&self) -> u32 {
-        rustix::process::geteuid().as_raw()
-    }
-
-    fn user(&self, name: &str) -> io::Result<Option<User>> {
-        accounts::user(name)
-    }
-
-    fn user_by_uid(&self, uid: u32) -> io::Result<Option<User>> {
-        accounts::user_by_uid(uid)
-    }
-
-    fn group(&self, name: &str) -> io::Result<Option<u32>> {
-        accounts::group(name)
-    }
-
-    fn group_by_gid(&self, gid: u32) -> io::Result<Option<String>> {
-        accounts::group_by_gid(gid)
+    fn query(&self, command: &Command) -> io::Result<Finished> {
+        process::run(command)
     }
 
     fn which(&self, program: &str) -> Option<PathBuf> {
@@ -165,6 +132,14 @@ impl Host for Machine {
         path.split(':').map(|folder| Path::new(folder).join(program)).find(|candidate| executable(candidate))
     }
 
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn folder(&self) -> io::Result<PathBuf> {
+        std::env::current_dir()
+    }
+
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()> {
         let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
         // 0 and negative numbers would mean whole groups.
@@ -174,6 +149,72 @@ impl Host for Machine {
         }
         let signal = rustix::process::Signal::from_named_raw(signal).ok_or_else(invalid)?;
         Ok(rustix::process::kill_process(pid, signal)?)
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        environment::variable(name)
+    }
+
+    fn environment(&self) -> BTreeMap<String, String> {
+        environment::all()
+    }
+
+    fn set_env(&self, name: &str, value: Option<&str>) -> io::Result<()> {
+        environment::set(name, value)
+    }
+
+    fn say(&self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        io::Write::write_all(&mut out, text.as_bytes())?;
+        io::Write::flush(&mut out)
+    }
+
+    fn kernel_release(&self) -> String {
+        rustix::system::uname().release().to_string_lossy().into_owned()
+    }
+
+    fn page_size(&self) -> u64 {
+        rustix::param::page_size() as u64
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+impl Accounts for Machine {
+    fn uid(&self) -> u32 {
+        rustix::process::geteuid().as_raw()
+    }
+
+    fn gid(&self) -> u32 {
+        rustix::process::getegid().as_raw()
+    }
+
+    fn user(&self, name: &str) -> io::Result<Option<User>> {
+        accounts::user(name)
+    }
+
+    fn user_by_uid(&self, uid: u32) -> io::Result<Option<User>> {
+        accounts::user_by_uid(uid)
+    }
+
+    fn group(&self, name: &str) -> io::Result<Option<u32>> {
+        accounts::group(name)
+    }
+
+    fn group_by_gid(&self, gid: u32) -> io::Result<Option<String>> {
+        accounts::group_by_gid(gid)
+    }
+}
+
+impl Network for Machine {
+    fn host_name(&self) -> String {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
     }
 
     fn addresses(&self) -> io::Result<Vec<Address>> {

@@ -1,7 +1,8 @@
 //! A view of a host under which nothing can be changed: what a state sees in test mode.
 
 use super::{
-    Access, Address, Attributes, Command, Content, FileSystem, Fill, Finished, Host, Node, Protocol, Stat, User, web,
+    Access, Accounts, Address, Attributes, Command, Content, FileSystem, Fill, Finished, Host, HostFiles, Network,
+    Node, Processes, Protocol, Stat, User, web,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -12,15 +13,7 @@ use std::time::{Duration, SystemTime};
 /// Looks through to a host; refuses whatever would change it.
 pub struct ReadOnly<'a>(pub &'a dyn Host);
 
-impl Host for ReadOnly<'_> {
-    fn run(&self, command: &Command) -> io::Result<Finished> {
-        refused("run", command.argv.first().map_or("", String::as_str))
-    }
-
-    fn query(&self, command: &Command) -> io::Result<Finished> {
-        self.0.query(command)
-    }
-
+impl HostFiles for ReadOnly<'_> {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.0.read(path)
     }
@@ -45,8 +38,17 @@ impl Host for ReadOnly<'_> {
         refused("write", &path.to_string_lossy())
     }
 
+    /// What is Halite's own is not what a state changes.
+    fn copy_out(&self, path: &Path, own: &Path) -> io::Result<()> {
+        self.0.copy_out(path, own)
+    }
+
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         self.0.stat(path)
+    }
+
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.real(path)
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
@@ -81,6 +83,10 @@ impl Host for ReadOnly<'_> {
         refused("make", &path.to_string_lossy())
     }
 
+    fn umask(&self) -> u32 {
+        self.0.umask()
+    }
+
     fn set_times(&self, path: &Path, _: SystemTime, _: SystemTime) -> io::Result<()> {
         refused("touch", &path.to_string_lossy())
     }
@@ -92,21 +98,31 @@ impl Host for ReadOnly<'_> {
     fn may(&self, path: &Path, access: Access) -> bool {
         self.0.may(path, access)
     }
+}
 
-    fn umask(&self) -> u32 {
-        self.0.umask()
+impl Processes for ReadOnly<'_> {
+    fn run(&self, command: &Command) -> io::Result<Finished> {
+        refused("run", command.argv.first().map_or("", String::as_str))
     }
 
-    fn page_size(&self) -> u64 {
-        self.0.page_size()
+    fn query(&self, command: &Command) -> io::Result<Finished> {
+        self.0.query(command)
     }
 
-    fn now(&self) -> SystemTime {
-        self.0.now()
+    fn which(&self, program: &str) -> Option<PathBuf> {
+        self.0.which(program)
     }
 
-    fn sleep(&self, time: Duration) {
-        self.0.sleep(time);
+    fn pid(&self) -> u32 {
+        self.0.pid()
+    }
+
+    fn folder(&self) -> io::Result<PathBuf> {
+        self.0.folder()
+    }
+
+    fn kill(&self, pid: i32, _: i32) -> io::Result<()> {
+        refused("signal", &pid.to_string())
     }
 
     fn env(&self, name: &str) -> Option<String> {
@@ -121,8 +137,30 @@ impl Host for ReadOnly<'_> {
         refused("set the variable", name)
     }
 
+    fn kernel_release(&self) -> String {
+        self.0.kernel_release()
+    }
+
+    fn page_size(&self) -> u64 {
+        self.0.page_size()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.0.now()
+    }
+
+    fn sleep(&self, time: Duration) {
+        self.0.sleep(time);
+    }
+}
+
+impl Accounts for ReadOnly<'_> {
     fn uid(&self) -> u32 {
         self.0.uid()
+    }
+
+    fn gid(&self) -> u32 {
+        self.0.gid()
     }
 
     fn user(&self, name: &str) -> io::Result<Option<User>> {
@@ -140,13 +178,11 @@ impl Host for ReadOnly<'_> {
     fn group_by_gid(&self, gid: u32) -> io::Result<Option<String>> {
         self.0.group_by_gid(gid)
     }
+}
 
-    fn which(&self, program: &str) -> Option<PathBuf> {
-        self.0.which(program)
-    }
-
-    fn kill(&self, pid: i32, _: i32) -> io::Result<()> {
-        refused("signal", &pid.to_string())
+impl Network for ReadOnly<'_> {
+    fn host_name(&self) -> String {
+        self.0.host_name()
     }
 
     fn addresses(&self) -> io::Result<Vec<Address>> {

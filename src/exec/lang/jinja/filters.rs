@@ -15,8 +15,9 @@ pub mod sorting;
 mod text;
 mod time;
 
-use super::error::Res;
+use super::error::{Failure, Res};
 use super::eval::{Bound, Interp, Rest, Signature};
+use super::objects::Machine;
 use super::options::Dialect;
 use super::value::Val;
 
@@ -60,6 +61,12 @@ const SALT: [&[Filter]; 9] = [
     time::SALT,
     text::SALT,
 ];
+
+/// The machine that a filter looks at; an error where the rendering has none.
+fn machine<'e>(interp: &Interp<'e>) -> Res<&'e dyn Machine> {
+    let none = || Failure::runtime("this filter looks at the machine, which cannot be done here");
+    interp.env.functions.machine().ok_or_else(none)
+}
 
 pub fn find(name: &str, dialect: Dialect) -> Option<&'static Filter> {
     let salt = || SALT.into_iter().flatten().find(|filter| filter.name == name);

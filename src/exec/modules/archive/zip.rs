@@ -224,7 +224,7 @@ mod tests {
             .args(["-q", "-P", password, "p.zip", "f"])
             .current_dir(folder.path())
             .status();
-        let has_unzip = halite_core::host::Host::which(&Machine, "unzip").is_some();
+        let has_unzip = halite_core::host::Processes::which(&Machine, "unzip").is_some();
         if !has_unzip || !packed.is_ok_and(|status| status.success()) {
             return;
         }

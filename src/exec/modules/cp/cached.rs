@@ -2,7 +2,8 @@
 
 use super::{Run, environment};
 use halite_core::files::Listing;
-use halite_core::{Ctx, Fault, Reply};
+use halite_core::host::own;
+use halite_core::{Ctx, Fault, Reply, paths};
 use halite_lang::patterns::passes;
 use halite_node::fileserver::address::{is_escaped, parse, redacted, scheme, split_saltenv};
 use halite_node::fileserver::cache::files_below;
@@ -55,7 +56,7 @@ impl Run for CacheFile {
         // What comes from elsewhere has no hash to compare by: once in a job is enough.
         let note = format!("cp.cache_file_|-{}_|-{saltenv}", self.path);
         let before = ctx.scratch.borrow().str_at(&note).map(str::to_owned);
-        if let Some(before) = before.filter(|path| is_remote && Path::new(path).is_file()) {
+        if let Some(before) = before.filter(|path| is_remote && own::is_file(Path::new(path))) {
             return Ok(before.into());
         }
         let wanted = Wanted { source_hash: self.source_hash, unchecked: !self.verify_ssl, by_etag: self.use_etag };
@@ -195,11 +196,11 @@ impl Run for CacheLocalFile {
         let path = Path::new(&self.path);
         let cache = FileClient::new(ctx).cache;
         let place = cache.local(&clean(&self.path)?);
-        if !path.exists() {
+        if !paths::exists(ctx.host, &self.path) {
             return Ok("".into());
         }
         let incoming = cache.incoming()?;
-        std::fs::copy(path, &incoming).map_err(|error| Fault::execution(format!("{}: {error}", self.path)))?;
+        ctx.host.copy_out(path, &incoming).map_err(|error| Fault::execution(format!("{}: {error}", self.path)))?;
         cache.keep(&incoming, &place)?;
         Ok(place.to_string_lossy().into_owned().into())
     }
@@ -257,8 +258,8 @@ record! {
 impl Run for IsCached {
     fn run(self, ctx: &Ctx) -> Reply {
         let saltenv = environment(ctx, &self.saltenv);
-        let (address, own) = split_saltenv(&self.path);
-        let saltenv = own.unwrap_or(saltenv);
+        let (address, named) = split_saltenv(&self.path);
+        let saltenv = named.unwrap_or(saltenv);
         let (path, _) = parse(&address);
         let cache = FileClient::new(ctx).cache;
         let local = clean(&path).ok().map(|path| cache.local(&path));
@@ -267,10 +268,10 @@ impl Run for IsCached {
             if is_escaped(&address) { format!("|{text}") } else { text }
         };
         let places = [cache.file(&path, &saltenv).filter(|_| !path.is_empty()), local.filter(|_| !path.is_empty())];
-        if let Some(place) = places.into_iter().flatten().find(|place| place.exists()) {
+        if let Some(place) = places.into_iter().flatten().find(|place| own::exists(place)) {
             return Ok(named(place).into());
         }
-        let external = cache.external(&address, &saltenv).filter(|place| place.is_file());
+        let external = cache.external(&address, &saltenv).filter(|place| own::is_file(place));
         Ok(external.map_or_else(String::new, |place| place.to_string_lossy().into_owned()).into())
     }
 }

@@ -2,9 +2,8 @@
 
 use super::{Run, environment, rendered};
 use halite_core::files::Listing;
-use halite_core::host::Attributes;
-use halite_core::paths::make_folders;
-use halite_core::{Ctx, Fault, Reply};
+use halite_core::host::{Attributes, own};
+use halite_core::{Ctx, Fault, Reply, paths};
 use halite_node::fileserver::address::{redacted, scheme};
 use halite_node::fileserver::client::{FileClient, Folders, Wanted, address_of, path_of};
 use halite_node::templates;
@@ -105,7 +104,8 @@ impl Run for GetDir {
             }
         }
         for (_, place) in below(Listing::EmptyFolders)? {
-            make_folders(ctx.host, Path::new(&place)).map_err(|error| Fault::execution(format!("{place}: {error}")))?;
+            paths::make_folders(ctx.host, Path::new(&place))
+                .map_err(|error| Fault::execution(format!("{place}: {error}")))?;
             got.push(place.into());
         }
         got.sort_by_key(Value::to_text);
@@ -215,7 +215,8 @@ impl Run for GetTemplate {
             log::error!("Attempted to render template with unavailable engine {}", self.template);
             return Ok("".into());
         }
-        let text = std::fs::read_to_string(&source)
+        let text = client
+            .read_text(&source)
             .map_err(|error| Fault::execution(format!("{source} cannot be rendered: {error}")))?;
         let mut more = self.kwargs.0;
         more.retain(|name, _| name.as_str().is_none_or(|name| !name.starts_with("__pub_")));
@@ -225,20 +226,22 @@ impl Run for GetTemplate {
                 return Ok("".into());
             };
             let incoming = client.cache.incoming()?;
-            std::fs::write(&incoming, text)
+            own::write(&incoming, text.as_bytes())
                 .map_err(|error| Fault::execution(format!("{}: {error}", incoming.display())))?;
             client.cache.keep(&incoming, &place)?;
             return Ok(place.to_string_lossy().into_owned().into());
         }
-        let dest = match Path::new(&self.dest).is_dir() {
+        let dest = match paths::is_folder(ctx.host, &self.dest) {
             true => Path::new(&self.dest).join(self.path.rsplit('/').next().unwrap_or("template")),
             false => Path::new(&self.dest).to_owned(),
         };
-        if let Some(folder) = dest.parent().filter(|folder| !folder.is_dir() && !folder.as_os_str().is_empty()) {
+        if let Some(folder) = dest.parent().filter(|folder| !folder.as_os_str().is_empty())
+            && !paths::is_folder(ctx.host, &folder.to_string_lossy())
+        {
             if !self.makedirs {
                 return Ok("".into());
             }
-            make_folders(ctx.host, folder)
+            paths::make_folders(ctx.host, folder)
                 .map_err(|error| Fault::execution(format!("{}: {error}", folder.display())))?;
         }
         // It may show secrets of the pillar.

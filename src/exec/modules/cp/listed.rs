@@ -2,13 +2,16 @@
 
 use super::{Run, environment};
 use halite_core::files::{Listing, shown};
-use halite_core::{Ctx, Fault, Reply};
+use halite_core::host::FileKind;
+use halite_core::{Ctx, Fault, Reply, paths};
 use halite_lang::digest::HashType;
 use halite_node::fileserver::address::{parse, split_saltenv};
-use halite_node::fileserver::stat_numbers;
 use halite_value::record;
 use halite_value::{Map, Value};
 use std::path::Path;
+
+/// What says in the number of a mode that it is a file's.
+const S_IFREG: i64 = 0o100_000;
 
 record! {
     /// Lists the environments of the file server.
@@ -151,7 +154,7 @@ fn hash(ctx: &Ctx, address: &str, saltenv: &Value) -> Reply {
             halite_node::fileserver::files(ctx)?.hash(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?;
         return Ok(found.map_or(Value::from(""), |hash| hash.shown().into()).into());
     }
-    if !Path::new(&address).is_file() {
+    if !paths::is_file(ctx.host, &address) {
         log::warn!("specified file {address} is not present to generate hash");
         return Ok(Map::new().into());
     }
@@ -181,13 +184,18 @@ impl Run for StatFile {
     fn run(self, ctx: &Ctx) -> Reply {
         let saltenv = environment(ctx, &self.saltenv);
         let (address, own) = split_saltenv(&self.path);
-        let stat = match address.starts_with("salt://") {
+        let mode = match address.starts_with("salt://") {
             true => {
-                halite_node::fileserver::files(ctx)?.find(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?
+                let files = halite_node::fileserver::files(ctx)?;
+                let stat = files.find(&parse(&address).0, own.as_deref().unwrap_or(&saltenv))?;
+                stat.and_then(|stat| stat.first().copied())
             }
-            false => std::fs::metadata(&address).ok().filter(|data| data.is_file()).map(|data| stat_numbers(&data)),
+            false => {
+                let stat = paths::followed(ctx.host, Path::new(&address)).ok();
+                stat.filter(|stat| stat.kind == FileKind::File).map(|stat| S_IFREG | i64::from(stat.mode))
+            }
         };
-        let Some(mode) = stat.and_then(|stat| stat.first().copied()) else {
+        let Some(mode) = mode else {
             return Ok(().into());
         };
         match self.octal {

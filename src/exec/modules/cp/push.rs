@@ -1,10 +1,10 @@
 //! `cp.push*`: files of the minion to the master.
 
 use super::Run;
-use halite_core::{Ctx, Fault, Reply};
+use halite_core::host::{FileKind, Host};
+use halite_core::{Ctx, Fault, Reply, paths};
 use halite_lang::target::fnmatch::fnmatch;
 use halite_value::record;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 record! {
@@ -57,17 +57,17 @@ record! {
 
 impl Run for PushDir {
     fn run(self, ctx: &Ctx) -> Reply {
-        let Some(folder) = resolved(&self.path) else {
+        let Some(folder) = resolved(ctx, &self.path) else {
             return Ok(false.into());
         };
-        if folder.is_file() {
+        if paths::is_file(ctx.host, &folder.to_string_lossy()) {
             return Ok(send(ctx, &self.path, false, self.upload_path.as_deref())?.is_some().into());
         }
         let wanted = |path: &PathBuf| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             self.glob.as_deref().is_none_or(|glob| fnmatch(&name, glob))
         };
-        let files: Vec<PathBuf> = files_below(&folder).into_iter().filter(wanted).collect();
+        let files: Vec<PathBuf> = files_below(ctx.host, &folder).into_iter().filter(wanted).collect();
         if files.is_empty() {
             return Ok(false.into());
         }
@@ -89,12 +89,12 @@ impl Run for PushDir {
 
 /// Sends a file; the path that was read, or nothing where there is no such file or the master does not take it.
 fn send(ctx: &Ctx, path: &str, keep_links: bool, upload: Option<&str>) -> Result<Option<PathBuf>, Fault> {
-    let Some(real) = resolved(path) else {
+    let Some(real) = resolved(ctx, path) else {
         return Ok(None);
     };
     let path = if keep_links { PathBuf::from(path) } else { real };
     let upload = upload.filter(|upload| !upload.is_empty()).map_or(path.as_path(), Path::new);
-    let Some(names) = steps(upload).filter(|_| path.is_file()) else {
+    let Some(names) = steps(upload).filter(|_| paths::is_file(ctx.host, &path.to_string_lossy())) else {
         return Ok(None);
     };
     // To the master, wherever this node has its own files from.
@@ -102,12 +102,12 @@ fn send(ctx: &Ctx, path: &str, keep_links: bool, upload: Option<&str>) -> Result
 }
 
 /// Where an absolute path leads, with its links resolved.
-fn resolved(path: &str) -> Option<PathBuf> {
+fn resolved(ctx: &Ctx, path: &str) -> Option<PathBuf> {
     if path.contains("../") || !path.starts_with('/') {
         log::debug!("'{}' is not sent: the path must be absolute", path.escape_debug());
         return None;
     }
-    fs::canonicalize(path).ok()
+    ctx.host.real(Path::new(path)).ok()
 }
 
 /// The names in a path; nothing for one that leads upwards, or that is not UTF-8.
@@ -124,15 +124,16 @@ fn steps(path: &Path) -> Option<Vec<String>> {
 }
 
 /// The files below a folder; links to folders are not followed.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
+fn files_below(host: &dyn Host, folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut todo = vec![folder.to_owned()];
     while let Some(folder) = todo.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => todo.push(entry.path()),
-                Ok(_) if !entry.path().is_dir() => found.push(entry.path()),
-                _ => {}
+        for name in host.list(&folder).unwrap_or_default() {
+            let path = folder.join(name);
+            match host.stat(&path).map(|stat| stat.kind) {
+                Ok(FileKind::Folder) => todo.push(path),
+                Ok(FileKind::Link) if paths::is_folder(host, &path.to_string_lossy()) => {}
+                _ => found.push(path),
             }
         }
     }

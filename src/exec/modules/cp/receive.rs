@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::MultiGzDecoder;
 use halite_core::host::{Attributes, FileKind};
-use halite_core::paths::make_folders;
+use halite_core::paths::{self, make_folders};
 use halite_core::{Ctx, Fault, Reply, Returned};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -31,14 +31,13 @@ impl Run for Recv {
     fn run(self, ctx: &Ctx) -> Reply {
         let mut done = Map::new();
         let dest = Path::new(&self.dest);
+        let is_folder = |path: &Path| paths::is_folder(ctx.host, &path.to_string_lossy());
         for (path, data) in &self.files {
             let name = Path::new(path.as_str().unwrap_or_default()).file_name().unwrap_or_default().to_owned();
             let above = dest.parent().filter(|above| !above.as_os_str().is_empty());
-            let place: PathBuf = match dest.is_dir() {
+            let place: PathBuf = match is_folder(dest) {
                 true => dest.join(name),
-                false if Some(name.as_os_str()) == dest.file_name() || above.is_some_and(Path::is_dir) => {
-                    dest.to_owned()
-                }
+                false if Some(name.as_os_str()) == dest.file_name() || above.is_some_and(is_folder) => dest.to_owned(),
                 false => return Ok("Destination unavailable".into()),
             };
             let bytes = match data {

@@ -3,7 +3,7 @@
 use crate::testing::World;
 use halite_core::context::NoMaster;
 use halite_core::host::fake::{Fake, Folder};
-use halite_core::host::{Host, Machine, ReadOnly};
+use halite_core::host::{Host, HostFiles, Machine, ReadOnly};
 use halite_core::module::call;
 use halite_core::{Fault, Reply};
 use halite_value::record::Arguments;
@@ -154,6 +154,7 @@ fn a_page_is_kept_or_shown_and_its_password_is_in_no_name() {
     assert_eq!(fs::read_to_string(kept.as_str().unwrap()).unwrap(), "page");
     assert_eq!(call(&["https://h:1/p?q", "dest=null"]).unwrap().value, "page".into());
     let dest = minion.path("page");
+    minion.world.host.make_folder(minion.folder.path(), 0o700).unwrap();
     assert_eq!(call(&["https://h:1/p?q", &dest]).unwrap().value, dest.as_str().into());
     assert_eq!(minion.world.host.text(&dest).as_deref(), Some("page"));
     assert_eq!(call(&["https://h:1/p?q", "/no/folder/x"]).unwrap().value, "".into());

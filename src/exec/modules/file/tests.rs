@@ -3,7 +3,7 @@
 use crate::testing::World;
 use halite_core::context::NoMaster;
 use halite_core::host::fake::{Fake, Folder};
-use halite_core::host::{FileKind, Host, ReadOnly, User};
+use halite_core::host::{FileKind, HostFiles, ReadOnly, User};
 use halite_core::module::call;
 use halite_core::{Fault, Reply};
 use halite_value::record::Arguments;

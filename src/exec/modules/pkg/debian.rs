@@ -187,9 +187,10 @@ impl Run for SetSelections {
         }
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
         if let Some(path) = path {
-            let kept = FileClient::new(ctx).cache_file(&path, &self.saltenv, &Default::default())?;
+            let client = FileClient::new(ctx);
+            let kept = client.cache_file(&path, &self.saltenv, &Default::default())?;
             let kept = kept.ok_or_else(|| Fault::execution(format!("{path} is not there")))?;
-            let text = std::fs::read_to_string(&kept).map_err(|error| Fault::execution(format!("{kept}: {error}")))?;
+            let text = client.read_text(&kept).map_err(|error| Fault::execution(format!("{kept}: {error}")))?;
             wanted = apt::parse_selections(&text);
         } else if self.selection.truthy() {
             let given = match &self.selection {

@@ -63,11 +63,12 @@ impl AddRepoKey {
         }
         let given = match (&self.path, &self.text) {
             (Some(path), _) => {
-                let Some(kept) = FileClient::new(ctx).cache_file(path, &self.saltenv, &Default::default())? else {
+                let client = FileClient::new(ctx);
+                let Some(kept) = client.cache_file(path, &self.saltenv, &Default::default())? else {
                     log::error!("Unable to get cached copy of file: {path}");
                     return Ok(false);
                 };
-                let bytes = std::fs::read(&kept).map_err(|error| Fault::execution(format!("{kept}: {error}")))?;
+                let bytes = client.read(&kept).map_err(|error| Fault::execution(format!("{kept}: {error}")))?;
                 Some((paths::name_of(&kept).to_owned(), bytes))
             }
             (None, Some(text)) => Some(("salt.asc".to_owned(), text.clone().into_bytes())),

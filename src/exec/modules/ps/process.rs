@@ -329,7 +329,7 @@ impl Run for Pkill {
         let mut killed = Vec::new();
         for process in matching(ctx, &self.pattern, self.user.as_deref(), self.full, false)? {
             // Whoever asks is none of those who are meant.
-            if process.pid() == i64::from(std::process::id()) {
+            if process.pid() == i64::from(ctx.host.pid()) {
                 continue;
             }
             if kill(ctx, process.stat.pid, self.signal)? {

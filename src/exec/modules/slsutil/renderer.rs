@@ -73,6 +73,6 @@ fn read(client: &FileClient, address: &str, saltenv: &str) -> Result<(String, St
             .cache_file(address, saltenv, &Wanted::default())?
             .ok_or_else(|| Fault::execution(format!("Template does not exist: {address}")))?,
     };
-    let text = std::fs::read_to_string(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
+    let text = client.read_text(&path).map_err(|error| Fault::execution(format!("{path}: {error}")))?;
     Ok((path, text))
 }

@@ -243,8 +243,9 @@ impl Run for CheckKey {
 
 /// The keys of a file at an address; nothing where it has none.
 fn fetched(ctx: &Ctx, source: &str, saltenv: &str, kind: Option<&str>) -> Result<Option<Vec<Key>>, Fault> {
-    let Some(kept) = FileClient::new(ctx).cache_file(source, saltenv, &Default::default())? else { return Ok(None) };
-    let Ok(text) = std::fs::read_to_string(&kept) else { return Ok(None) };
+    let client = FileClient::new(ctx);
+    let Some(kept) = client.cache_file(source, saltenv, &Default::default())? else { return Ok(None) };
+    let Ok(text) = client.read_text(&kept) else { return Ok(None) };
     Ok(Some(keys_of(&text, kind)?.into_iter().map(|(key, _)| key).collect()))
 }
 
@@ -491,6 +492,7 @@ mod tests {
     use super::*;
     use crate::testing::World;
     use halite_core::context::NoMaster;
+    use halite_core::host::HostFiles;
     use halite_core::host::fake::Fake;
     use halite_core::module::call;
     use halite_value::record::Arguments;
@@ -512,7 +514,6 @@ mod tests {
         let key = || Arguments::positional(["bob", "AAAA"]);
         assert_eq!(run("ssh.set_auth_key", key().with("comment", "a")), "new".into());
         let stat = |path: &str| world.host.stat(Path::new(path)).unwrap();
-        use halite_core::host::Host;
         let file = stat("/home/bob/.ssh/authorized_keys");
         assert_eq!((file.mode, file.uid, file.gid, stat("/home/bob/.ssh").mode), (0o600, 7, 8, 0o700));
         assert_eq!(run("ssh.set_auth_key", key().with("comment", "a")), "no change".into());

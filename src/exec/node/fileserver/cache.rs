@@ -7,12 +7,11 @@
 use super::address::Url;
 use super::names::{below_root, is_saltenv};
 use halite_core::Fault;
+use halite_core::host::own;
 use halite_lang::digest::HashType;
 use halite_lang::random;
 use halite_value::Map;
-use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -34,6 +33,11 @@ impl Cache {
 
     pub fn at(cachedir: impl Into<PathBuf>) -> Cache {
         Cache { cachedir: cachedir.into() }
+    }
+
+    /// Whether a path is one of the cache.
+    pub fn has(&self, path: &Path) -> bool {
+        path.starts_with(&self.cachedir)
     }
 
     /// Where a file of the file server is kept; nothing for what is no path or no environment.
@@ -83,14 +87,14 @@ impl Cache {
     /// A name that nothing has, for a file that comes in.
     pub fn incoming(&self) -> Result<PathBuf, Fault> {
         let folder = self.cachedir.join("incoming");
-        make_folders(&folder).map_err(|error| failed(&folder, &error))?;
+        own::make_folders(&folder).map_err(|error| failed(&folder, &error))?;
         Ok(folder.join(format!("{:016x}{:016x}", random::bits(), random::bits())))
     }
 
     /// Keeps a content that is to be read as a file, under a name of its own.
     pub fn hold(&self, bytes: &[u8]) -> Result<PathBuf, Fault> {
         let place = self.incoming()?;
-        fs::write(&place, bytes).map_err(|error| failed(&place, &error))?;
+        own::write(&place, bytes).map_err(|error| failed(&place, &error))?;
         Ok(place)
     }
 
@@ -100,29 +104,29 @@ impl Cache {
         let put = || {
             if let Some(folder) = place.parent() {
                 self.clear_way(folder)?;
-                make_folders(folder)?;
+                own::make_folders(folder)?;
             }
-            if fs::symlink_metadata(place).is_ok_and(|data| data.is_dir()) {
-                fs::remove_dir_all(place)?;
+            if own::look_at_link(place).is_ok_and(|data| data.is_dir()) {
+                own::remove_folder(place)?;
             }
-            fs::rename(incoming, place)
+            own::rename(incoming, place)
         };
         put().map_err(|error: io::Error| {
-            let _ = fs::remove_file(incoming);
+            let _ = own::remove(incoming);
             failed(place, &error)
         })
     }
 
     /// Makes an empty folder among the files.
     pub fn keep_folder(&self, place: &Path) -> Result<(), Fault> {
-        make_folders(place).map_err(|error| failed(place, &error))
+        own::make_folders(place).map_err(|error| failed(place, &error))
     }
 
     fn clear_way(&self, folder: &Path) -> io::Result<()> {
         for above in folder.ancestors().take_while(|above| above.starts_with(&self.cachedir) && *above != self.cachedir)
         {
-            if fs::symlink_metadata(above).is_ok_and(|data| !data.is_dir()) {
-                fs::remove_file(above)?;
+            if own::look_at_link(above).is_ok_and(|data| !data.is_dir()) {
+                own::remove(above)?;
             }
         }
         Ok(())
@@ -130,11 +134,11 @@ impl Cache {
 
     /// Removes what came in halfway a day ago and more.
     pub fn prune(&self, now: SystemTime) {
-        for entry in fs::read_dir(self.cachedir.join("incoming")).into_iter().flatten().flatten() {
+        for entry in own::entries(&self.cachedir.join("incoming")).into_iter().flatten().flatten() {
             let modified = entry.metadata().and_then(|data| data.modified());
             let age = modified.ok().and_then(|modified| now.duration_since(modified).ok());
             if age.is_some_and(|age| age > LEFT_OVER) {
-                let _ = fs::remove_file(entry.path());
+                let _ = own::remove(&entry.path());
             }
         }
     }
@@ -145,9 +149,9 @@ pub fn files_below(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut todo = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = todo.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        for entry in own::entries(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            if path.is_dir() {
+            if own::is_folder(&path) {
                 // A link may lead in a circle.
                 if depth < 64 {
                     todo.push((path, depth + 1));
@@ -161,10 +165,6 @@ pub fn files_below(folder: &Path) -> Vec<String> {
     found
 }
 
-fn make_folders(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
 fn failed(path: &Path, error: &io::Error) -> Fault {
     Fault::execution(format!("the file cache: {}: {error}", path.display()))
 }
@@ -173,6 +173,7 @@ fn failed(path: &Path, error: &io::Error) -> Fault {
 mod tests {
     use super::*;
     use halite_core::host::fake::Folder;
+    use std::fs;
 
     #[test]
     fn every_file_has_its_place_and_none_is_outside() {

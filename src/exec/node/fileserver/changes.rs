@@ -4,11 +4,10 @@
 //! What was seen is kept in `<cachedir>/roots/mtime_map`, a line a file: path, colon, time of the last change.
 
 use super::server::FileServer;
+use halite_core::host::own::{self, MetadataExt};
 use halite_value::{Map, Value};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What has changed, paths sorted.
@@ -44,13 +43,10 @@ impl FileServer {
     /// Looks at every file and compares with the last look, which is replaced.
     pub fn update(&self, cachedir: &Path) -> io::Result<Changes> {
         let path = cachedir.join("roots/mtime_map");
-        let before = fs::read_to_string(&path).map(|text| parse(&text)).unwrap_or_default();
+        let before = own::read_text(&path).map(|text| parse(&text)).unwrap_or_default();
         let now = self.times();
-        fs::create_dir_all(cachedir.join("roots"))?;
-        let beside = path.with_extension(format!("{}.new", std::process::id()));
         let text: String = now.iter().map(|(file, time)| format!("{file}:{time}\n")).collect();
-        fs::write(&beside, text)?;
-        fs::rename(&beside, &path)?;
+        own::replace(&path, text.as_bytes())?;
         let only_in = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
             one.keys().filter(|file| !other.contains_key(*file)).cloned().collect()
         };
@@ -67,7 +63,7 @@ impl FileServer {
         let mut times = BTreeMap::new();
         let mut todo: Vec<_> = folders.collect();
         while let Some(folder) = todo.pop() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            for entry in own::entries(&folder).into_iter().flatten().flatten() {
                 let path = entry.path();
                 // A link to a folder is no folder here: it may lead in a circle.
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -77,7 +73,7 @@ impl FileServer {
                 let Some(name) = path.to_str().filter(|name| !ignore.covers(name) && !name.contains('\n')) else {
                     continue;
                 };
-                if let Ok(data) = fs::metadata(&path) {
+                if let Ok(data) = own::look(&path) {
                     times.insert(name.to_owned(), format!("{}.{:09}", data.mtime(), data.mtime_nsec()));
                 }
             }
@@ -95,6 +91,7 @@ mod tests {
     use super::super::server::Freshness;
     use super::*;
     use halite_core::host::fake::Folder;
+    use std::fs;
 
     #[test]
     fn each_look_finds_what_has_changed_since_the_one_before() {

@@ -8,13 +8,13 @@ use super::cache::Cache;
 use halite_core::context::Ctx;
 use halite_core::files::{FileHash, Files};
 use halite_core::host::Attributes;
+use halite_core::host::own;
 use halite_core::host::web::{Certificates, Request};
-use halite_core::paths::make_folders;
+use halite_core::paths;
 use halite_lang::digest::HashType;
 use halite_value::Value;
 use halite_value::fault::Fault;
 use std::cell::OnceCell;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -110,11 +110,11 @@ impl<'a> FileClient<'a> {
             },
         };
         // Each question is a round trip to the master: as few as there can be.
-        if place.path().is_file() {
+        if self.is_there(&place) {
             let Some(FileHash { kind, digest }) = files.hash(&path, saltenv)? else {
                 return Ok(None);
             };
-            if fs::File::open(place.path()).and_then(|file| kind.of(file)).is_ok_and(|own| own == digest) {
+            if self.digest(&place, kind).is_ok_and(|own| own == digest) {
                 return Ok(Some(place.shown()));
             }
         } else if let Place::Wanted(dest) = &place
@@ -143,7 +143,10 @@ impl<'a> FileClient<'a> {
                 Ok(Some(text_or_bytes(page.bytes)))
             }
             _ => match self.cache_file(address, saltenv, wanted)? {
-                Some(path) => self.read(&path).map(text_or_bytes).map(Some),
+                Some(path) => {
+                    let bytes = self.read(&path).map_err(|error| failed(Path::new(&path), &error))?;
+                    Ok(Some(text_or_bytes(bytes)))
+                }
                 None => Ok(None),
             },
         }
@@ -183,11 +186,11 @@ impl<'a> FileClient<'a> {
             return Ok(place.to_string_lossy().into_owned());
         }
         let etag = PathBuf::from(format!("{}.etag", place.display()));
-        let known = fs::read_to_string(&etag).ok().filter(|_| wanted.by_etag && place.exists());
+        let known = own::read_text(&etag).ok().filter(|_| wanted.by_etag && own::exists(&place));
         if let Some(incoming) = self.fetched(address, wanted, known.map(|known| (known, etag.clone())))? {
             let came = PathBuf::from(format!("{}.etag", incoming.display()));
             self.cache.keep(&incoming, &place)?;
-            if came.exists() {
+            if own::exists(&came) {
                 self.cache.keep(&came, &etag)?;
             }
         }
@@ -207,18 +210,18 @@ impl<'a> FileClient<'a> {
             request.headers.push(("If-None-Match".to_owned(), etag.trim().to_owned()));
         }
         let incoming = self.cache.incoming()?;
-        let mut file = fs::File::create(&incoming).map_err(|error| failed(&incoming, &error))?;
+        let mut file = own::create(&incoming).map_err(|error| failed(&incoming, &error))?;
         let answer = self.ask(&request, address, &mut file);
         if !matches!(&answer, Ok(response) if response.status != 304) {
-            let _ = fs::remove_file(&incoming);
+            let _ = own::remove(&incoming);
         }
         let response = answer?;
         if response.status == 304 {
             return Ok(None);
         }
         if let Some(etag) = response.header("etag").filter(|_| wanted.by_etag) {
-            let beside = format!("{}.etag", incoming.display());
-            fs::write(&beside, etag).map_err(|error| failed(Path::new(&beside), &error))?;
+            let beside = PathBuf::from(format!("{}.etag", incoming.display()));
+            own::write(&beside, etag.as_bytes()).map_err(|error| failed(&beside, &error))?;
         }
         Ok(Some(incoming))
     }
@@ -267,7 +270,7 @@ impl<'a> FileClient<'a> {
             Place::Wanted(dest) => {
                 let placed = self.ctx.host.place(incoming, Path::new(dest), Attributes::default());
                 placed.map_err(|error| {
-                    let _ = fs::remove_file(incoming);
+                    let _ = own::remove(incoming);
                     failed(Path::new(dest), &error)
                 })
             }
@@ -277,7 +280,7 @@ impl<'a> FileClient<'a> {
     /// A file that goes into a folder keeps its name.
     fn with_name(&self, dest: &str, path: &str) -> String {
         let name = path.rsplit('/').next().unwrap_or(path).trim_start_matches('|');
-        match Path::new(dest).is_dir() || dest.ends_with('/') {
+        match paths::is_folder(self.ctx.host, dest) || dest.ends_with('/') {
             true => format!("{}/{name}", dest.trim_end_matches('/')),
             false => dest.to_owned(),
         }
@@ -287,17 +290,43 @@ impl<'a> FileClient<'a> {
         let Some(folder) = Path::new(dest).parent().filter(|folder| !folder.as_os_str().is_empty()) else {
             return Ok(true);
         };
-        if folder.is_dir() {
+        if paths::is_folder(self.ctx.host, &folder.to_string_lossy()) {
             return Ok(true);
         }
         match folders {
             Folders::Expect => Ok(false),
-            Folders::Make => make_folders(self.ctx.host, folder).map(|()| true).map_err(|error| failed(folder, &error)),
+            Folders::Make => {
+                paths::make_folders(self.ctx.host, folder).map(|()| true).map_err(|error| failed(folder, &error))
+            }
         }
     }
 
-    fn read(&self, path: &str) -> Result<Vec<u8>, Fault> {
-        self.ctx.host.read(Path::new(path)).map_err(|error| failed(Path::new(path), &error))
+    /// What is in a file that [`cache_file`](FileClient::cache_file) has named: the node's own below its cache, else the
+    /// host's.
+    pub fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let path = Path::new(path);
+        if self.cache.has(path) { own::read(path) } else { self.ctx.host.read(path) }
+    }
+
+    /// The same, which must be UTF-8.
+    pub fn read_text(&self, path: &str) -> io::Result<String> {
+        // In the words of the standard library.
+        let invalid = || io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
+        String::from_utf8(self.read(path)?).map_err(|_| invalid())
+    }
+
+    fn is_there(&self, place: &Place) -> bool {
+        match place {
+            Place::Cache(path) => own::is_file(path),
+            Place::Wanted(path) => paths::is_file(self.ctx.host, path),
+        }
+    }
+
+    fn digest(&self, place: &Place, kind: HashType) -> io::Result<String> {
+        match place {
+            Place::Cache(path) => kind.of(own::open(path)?),
+            Place::Wanted(path) => kind.of(self.ctx.host.open(Path::new(path))?),
+        }
     }
 }
 
@@ -369,7 +398,7 @@ fn has_hash(path: &Path, hash: &str) -> bool {
     let Some(kind) = HashType::of_length(digest.len()) else {
         return false;
     };
-    fs::File::open(path).and_then(|file| kind.of(file)).is_ok_and(|own| own == digest)
+    own::open(path).and_then(|file| kind.of(file)).is_ok_and(|own| own == digest)
 }
 
 /// Text where it is UTF-8.

@@ -1,8 +1,7 @@
 //! Symbolic links below a root: which of them are listed, and whether a file may be reached through them.
 
-use std::fs;
+use halite_core::host::own::{self, Metadata, MetadataExt};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// Whether links lead on (`fileserver_followsymlinks`).
@@ -16,9 +15,9 @@ pub enum Follow {
 
 /// Whether the file that was opened by this path is inside of the root, with every link on the way resolved. It is
 /// compared with what was opened, so that nobody can put another file in between.
-pub fn is_inside(root: &Path, path: &Path, opened: &fs::Metadata) -> io::Result<bool> {
-    let (root, real) = (fs::canonicalize(root)?, fs::canonicalize(path)?);
-    let found = fs::symlink_metadata(&real)?;
+pub fn is_inside(root: &Path, path: &Path, opened: &Metadata) -> io::Result<bool> {
+    let (root, real) = (own::real(root)?, own::real(path)?);
+    let found = own::look_at_link(&real)?;
     Ok(real.starts_with(root) && (found.dev(), found.ino()) == (opened.dev(), opened.ino()))
 }
 
@@ -44,7 +43,7 @@ fn resolved(path: &Path) -> PathBuf {
     let mut rest = Vec::new();
     let mut here = plain.as_path();
     loop {
-        if let Ok(real) = fs::canonicalize(here) {
+        if let Ok(real) = own::real(here) {
             return rest.iter().rev().fold(real, |path, name| path.join(name));
         }
         let (Some(parent), Some(name)) = (here.parent(), here.file_name()) else {

@@ -4,11 +4,10 @@
 use super::ignore::Ignore;
 use super::links::{self, Follow};
 use halite_core::files::{Entries, Listing};
+use halite_core::host::own::{self, DirEntry, MetadataExt};
 use halite_value::{Map, Value, parse_json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -95,14 +94,14 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn folder(&mut self, folder: &Path) {
-        let Ok(data) = fs::metadata(folder) else {
+        let Ok(data) = own::look(folder) else {
             return;
         };
         let here = (data.dev(), data.ino());
         if self.above.contains(&here) || self.above.len() >= DEPTH {
             return;
         }
-        let entries = match fs::read_dir(folder) {
+        let entries = match own::entries(folder) {
             Ok(entries) => entries,
             Err(error) => return log::debug!("{} is not listed: {error}", folder.display()),
         };
@@ -113,7 +112,7 @@ impl Walk<'_> {
         self.above.pop();
     }
 
-    fn entry(&mut self, entry: &fs::DirEntry) {
+    fn entry(&mut self, entry: &DirEntry) {
         let path = &entry.path();
         // The folder itself knows what is a link and what a folder: only what a link leads to has to be looked at.
         let kind = entry.file_type().ok();
@@ -124,7 +123,7 @@ impl Walk<'_> {
         let Some(name) = path.strip_prefix(self.root).ok().and_then(Path::to_str).map(str::to_owned) else {
             return log::debug!("{} is left out: its name is not UTF-8", path.display());
         };
-        let is_folder = if is_link { path.is_dir() } else { kind.is_some_and(|kind| kind.is_dir()) };
+        let is_folder = if is_link { own::is_folder(path) } else { kind.is_some_and(|kind| kind.is_dir()) };
         // Files inside of an ignored folder are asked about themselves, as Salt does it.
         if !self.rules.ignore.covers(&name) {
             self.note(path, name, is_link, is_folder);
@@ -136,7 +135,7 @@ impl Walk<'_> {
 
     fn note(&mut self, path: &Path, name: String, is_link: bool, is_folder: bool) {
         if is_link
-            && let Ok(target) = fs::read_link(path)
+            && let Ok(target) = own::link_target(path)
             && links::is_listed(self.root, path, &target, self.rules.follow)
         {
             self.found.links.insert(name.clone(), target.to_string_lossy().into_owned());
@@ -145,7 +144,7 @@ impl Walk<'_> {
             self.found.files.insert(name);
             return;
         }
-        if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()) {
+        if own::entries(path).is_ok_and(|mut entries| entries.next().is_none()) {
             self.found.empty_folders.insert(name.clone());
         }
         self.found.folders.insert(name);
@@ -178,7 +177,7 @@ impl Kept {
             {
                 return found.clone();
             }
-            if let Some(found) = fs::read_to_string(&path).ok().as_deref().and_then(Found::from_json) {
+            if let Some(found) = own::read_text(&path).ok().as_deref().and_then(Found::from_json) {
                 let found = Arc::new(found);
                 memory.insert(saltenv.to_owned(), (stamp, found.clone()));
                 return found;
@@ -195,7 +194,7 @@ impl Kept {
     }
 
     fn stamp_if_fresh(&self, path: &Path) -> Option<Stamp> {
-        let data = fs::metadata(path).ok()?;
+        let data = own::look(path).ok()?;
         let made = data.modified().ok()?;
         // One from the future is of no use.
         let age = SystemTime::now().duration_since(made).ok()?;
@@ -203,18 +202,15 @@ impl Kept {
     }
 
     fn write(&self, path: &Path, found: &Found) -> io::Result<Stamp> {
-        fs::create_dir_all(&self.folder)?;
-        let beside = path.with_extension(format!("{}.new", std::process::id()));
-        fs::write(&beside, found.to_json())?;
-        fs::rename(&beside, path)?;
-        let data = fs::metadata(path)?;
+        own::replace(path, found.to_json().as_bytes())?;
+        let data = own::look(path)?;
         Ok((data.ino(), data.modified()?))
     }
 }
 
 /// Removes lists that are kept: of these environments, or of all. The environments whose lists were removed, sorted.
 pub fn clear(cachedir: &Path, saltenvs: Option<&[String]>) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(folder_in(cachedir)) {
+    let entries = match own::entries(&folder_in(cachedir)) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
@@ -226,7 +222,7 @@ pub fn clear(cachedir: &Path, saltenvs: Option<&[String]>) -> io::Result<Vec<Str
             continue;
         };
         if saltenvs.is_none_or(|wanted| wanted.iter().any(|wanted| file_name(wanted) == saltenv)) {
-            fs::remove_file(entry.path())?;
+            own::remove(&entry.path())?;
             cleared.push(saltenv.replace("%2F", "/").replace("%25", "%"));
         }
     }
@@ -247,6 +243,7 @@ fn file_name(saltenv: &str) -> String {
 mod tests {
     use super::*;
     use halite_core::host::fake::Folder;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     fn rules(follow: Follow) -> Rules {

@@ -3,10 +3,9 @@
 use super::server::{FileServer, Freshness};
 use halite_core::Fault;
 use halite_core::files::{Entries, FileHash, Files, Listing};
+use halite_core::host::own;
 use halite_value::Map;
-use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// How often a file is copied anew that changes while it is copied.
@@ -25,7 +24,7 @@ impl LocalFiles {
             let Some(opened) = self.0.open(path, saltenv)? else {
                 return Ok(false);
             };
-            let mut to = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(into)?;
+            let mut to = own::create_private(into)?;
             let copied = io::copy(&mut (&opened.file).take(opened.size()), &mut to)?;
             let now = self.0.open(path, saltenv)?;
             if copied == opened.size() && now.is_some_and(|now| now.version() == opened.version()) {

@@ -4,12 +4,9 @@
 //! A file comes in parts, named by the hash of the whole, below `minions/ID/incoming`; when its hash is right it is
 //! renamed. No step of a minion's path is followed through a link, whoever made it.
 
+use halite_core::host::own::{self, File, FileExt};
 use halite_lang::digest::HashType;
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat};
-use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -42,7 +39,7 @@ impl Received {
             return Err(format!("the file is longer than file_recv_max_size, {} bytes", self.most));
         }
         let path = self.unfinished(digest)?;
-        if !path.exists() && self.under_way().map_err(text)? >= UNFINISHED {
+        if !own::exists(&path) && self.under_way().map_err(text)? >= UNFINISHED {
             return Err(format!("{UNFINISHED} files are under way already"));
         }
         self.open(&path).and_then(|file| file.write_all_at(bytes, offset)).map_err(text)
@@ -58,26 +55,16 @@ impl Received {
         let file = self.open(&path).map_err(text)?;
         file.set_len(size).map_err(text)?;
         if HashType::Sha256.of(&file).map_err(text)? != digest {
-            fs::remove_file(&path).map_err(text)?;
+            own::remove(&path).map_err(text)?;
             return Err("its parts do not fit together".to_owned());
         }
         self.put(&path, names).map_err(text)
     }
 
     fn put(&self, from: &Path, names: &[String]) -> io::Result<()> {
-        let Some((name, folders)) = names.split_last() else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        let mut here = step(&OwnedFd::from(File::open(&self.folder)?), "files")?;
-        for folder in folders {
-            here = step(&here, folder)?;
-        }
-        if statat(&here, name.as_str(), AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir())
-        {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        Ok(renameat(rustix::fs::CWD, from, &here, name.as_str())?)
+        let mut steps = vec!["files"];
+        steps.extend(names.iter().map(String::as_str));
+        own::put_below(&self.folder, &steps, from)
     }
 
     fn unfinished(&self, digest: &Digest) -> Result<PathBuf, String> {
@@ -89,22 +76,14 @@ impl Received {
 
     fn open(&self, path: &Path) -> io::Result<File> {
         if let Some(folder) = path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            own::make_folders(folder)?;
         }
-        let flags = OFlags::NOFOLLOW.bits() as i32;
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(flags)
-            .open(path)
+        own::open_or_create(path)
     }
 
     /// How many files are under way; those that were given up are removed.
     fn under_way(&self) -> io::Result<usize> {
-        let entries = match fs::read_dir(self.folder.join("incoming")) {
+        let entries = match own::entries(&self.folder.join("incoming")) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
             Err(error) => return Err(error),
@@ -114,22 +93,12 @@ impl Received {
             let modified = entry.metadata().and_then(|data| data.modified());
             let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
             match age.is_some_and(|age| age > PATIENCE) {
-                true => fs::remove_file(entry.path())?,
+                true => own::remove(&entry.path())?,
                 false => count += 1,
             }
         }
         Ok(count)
     }
-}
-
-/// The folder of this name, made where it is missing; a link is no folder.
-fn step(above: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
-    match mkdirat(above, name, Mode::from_raw_mode(0o700)) {
-        Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
-    Ok(openat(above, name, flags, Mode::empty())?)
 }
 
 fn check(names: &[String]) -> Result<(), String> {
@@ -150,6 +119,7 @@ fn text(error: io::Error) -> String {
 mod tests {
     use super::*;
     use halite_core::host::fake::Folder;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     fn digest(bytes: &[u8]) -> String {

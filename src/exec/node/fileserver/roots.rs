@@ -1,6 +1,7 @@
 //! `file_roots`: the folders of each environment.
 
 use super::names::is_saltenv;
+use halite_core::host::own;
 use halite_lang::target::fnmatch::fnmatch;
 use halite_value::Value;
 use std::path::{Path, PathBuf};
@@ -74,10 +75,10 @@ fn matching(before: &str, step: &str) -> Vec<String> {
     let joined = |name: &str| Path::new(before).join(name).to_string_lossy().into_owned();
     if !step.contains(['*', '?', '[']) {
         let path = joined(step);
-        return if Path::new(&path).exists() { vec![path] } else { Vec::new() };
+        return if own::exists(Path::new(&path)) { vec![path] } else { Vec::new() };
     }
     let folder = if before.is_empty() { "." } else { before };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = own::entries(Path::new(folder)).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     // A pattern means hidden names only where it says so.
     let shown = |name: &String| !name.starts_with('.') || step.starts_with('.');

@@ -8,11 +8,10 @@ use super::names::below_root;
 use super::roots::Roots;
 use halite_core::Fault;
 use halite_core::files::{Entries, FileHash, Listing};
+use halite_core::host::own::{self, File, FileExt, Metadata, MetadataExt};
 use halite_lang::digest::HashType;
 use halite_value::{Map, Value};
-use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -110,7 +109,7 @@ impl Opened {
 }
 
 /// The ten numbers of `os.stat`, in Python's order.
-pub fn stat_numbers(data: &Metadata) -> Vec<i64> {
+fn stat_numbers(data: &Metadata) -> Vec<i64> {
     let plain = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     vec![
         i64::from(data.mode()),
@@ -168,7 +167,7 @@ impl FileServer {
         }
         let roots = self.roots.of(saltenv);
         // Anybody can ask for an environment that may be, where there is a folder for any: nothing is kept of those.
-        if !roots.iter().any(|root| root.is_dir()) {
+        if !roots.iter().any(|root| own::is_folder(root)) {
             return Vec::new();
         }
         let make = || -> Found { lists::walk(&roots, &self.rules) };
@@ -204,15 +203,14 @@ impl FileServer {
     fn open_below(&self, root: &Path, below: &Path) -> io::Result<Option<Opened>> {
         let path = root.join(below);
         // Looked at before it is opened: to open a device or a pipe may already do something.
-        if !fs::metadata(&path).is_ok_and(|data| data.is_file()) {
+        if !own::is_file(&path) {
             return Ok(None);
         }
         let ignored = |path: &Path| path.to_str().is_none_or(|path| self.rules.ignore.covers(path));
         if ignored(&path) || ignored(below) {
             return Ok(None);
         }
-        let flags = (rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits();
-        let file = OpenOptions::new().read(true).custom_flags(flags as i32).open(&path)?;
+        let file = own::open_served(&path)?;
         let data = file.metadata()?;
         if !data.is_file() || (self.rules.follow == Follow::Inside && !links::is_inside(root, &path, &data)?) {
             return Ok(None);

@@ -77,6 +77,7 @@ fn file(opts: &Map) -> Option<PathBuf> {
 mod tests {
     use super::*;
     use halite_core::host::fake::Fake;
+    use halite_core::host::{HostFiles, Processes};
     use halite_lang::yaml;
 
     const FILE: &str = "/var/cache/salt/minion/grains.cache.p";

@@ -10,13 +10,13 @@ pub(super) fn grains(look: &Look) -> Map {
     grains.insert("path", path);
     grains.insert("ps", "ps -efHww");
     grains.insert("shell", look.host.env("SHELL").unwrap_or_else(|| "/bin/sh".to_owned()));
-    if let Ok(folder) = std::env::current_dir() {
+    if let Ok(folder) = look.host.folder() {
         grains.insert("cwd", folder.to_string_lossy().as_ref());
     }
-    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let (uid, gid) = (look.host.uid(), look.host.gid());
     grains.insert("uid", uid);
     grains.insert("gid", gid);
-    grains.insert("pid", std::process::id());
+    grains.insert("pid", look.host.pid());
     if let Ok(Some(user)) = look.host.user_by_uid(uid) {
         grains.insert("username", user.name);
     }

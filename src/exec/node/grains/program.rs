@@ -1,6 +1,7 @@
 //! The minion itself: who it is, whom it serves, which Salt it follows.
 
 use super::Look;
+use halite_core::host::own;
 use halite_core::{SALT_VERSION, VERSION};
 use halite_value::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -19,7 +20,7 @@ pub(super) fn grains(look: &Look) -> Map {
     grains.insert("saltversion", format!("{major}.{minor}"));
     grains.insert("saltversioninfo", Value::list(SALT_VERSION));
     grains.insert("haliteversion", VERSION);
-    if let Ok(path) = std::env::current_exe() {
+    if let Ok(path) = own::program() {
         grains.insert("saltpath", path.to_string_lossy().as_ref());
     }
     grains

@@ -42,6 +42,7 @@ fn write(host: &dyn Host, opts: &Map, folder: &Path, pillar: &Map) -> io::Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use halite_core::host::HostFiles;
     use halite_core::host::fake::Fake;
 
     fn opts(text: &str) -> Map {

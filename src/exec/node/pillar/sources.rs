@@ -1,11 +1,10 @@
 //! The files that a pillar comes from, and whether they have changed.
 
 use super::external;
+use halite_core::host::own::{self, MetadataExt};
 use halite_value::{Map, Value};
 use std::collections::hash_map::DefaultHasher;
-use std::fs;
 use std::hash::{Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -70,7 +69,7 @@ fn above_environment(folder: &str) -> PathBuf {
 
 fn look(path: &Path, depth: usize, hasher: &mut DefaultHasher, newest: &mut SystemTime) {
     path.hash(hasher);
-    let Ok(data) = fs::metadata(path) else {
+    let Ok(data) = own::look(path) else {
         return;
     };
     (data.dev(), data.ino(), data.mode(), data.size()).hash(hasher);
@@ -82,7 +81,7 @@ fn look(path: &Path, depth: usize, hasher: &mut DefaultHasher, newest: &mut Syst
         return;
     }
     let mut entries: Vec<PathBuf> =
-        fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        own::entries(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();
     for entry in entries {
         look(&entry, depth - 1, hasher, newest);
@@ -93,6 +92,7 @@ fn look(path: &Path, depth: usize, hasher: &mut DefaultHasher, newest: &mut Syst
 mod tests {
     use super::*;
     use halite_core::host::fake::Folder;
+    use std::fs;
 
     #[test]
     fn what_changes_is_seen() {

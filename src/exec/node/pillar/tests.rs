@@ -136,7 +136,7 @@ fn what_is_encrypted_is_decrypted_or_told() {
     let ctx = world.ctx_on(&host, &NoMaster);
     let given = decrypted(&ctx, Map::from_iter([("a", MESSAGE)]).into(), &"gpg".into());
     let compiled = compiled_on(&host, &files, &options);
-    if halite_core::host::Host::which(&host, "gpg").is_some() {
+    if halite_core::host::Processes::which(&host, "gpg").is_some() {
         assert_eq!(compiled.at("deep").and_then(|deep| deep.at("key")), Some(&"the secret of halite".into()));
         assert_eq!(given, Ok(Map::from_iter([("a", "the secret of halite")])));
     } else {

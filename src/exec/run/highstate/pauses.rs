@@ -1,10 +1,9 @@
 //! Which states of which runs wait: a file for each run, `<cachedir>/state_pause/JID`, JSON by ID.
 
 use halite_core::Fault;
+use halite_core::host::own;
 use halite_value::{Map, Value, parse_json};
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Stands for every state of a run.
@@ -24,7 +23,7 @@ impl Pauses {
 
     /// What is paused of a run, by ID; nothing at all for most.
     pub fn read(&self, jid: &str) -> Map {
-        let text = fs::read_to_string(self.folder.join(jid)).unwrap_or_default();
+        let text = own::read_text(&self.folder.join(jid)).unwrap_or_default();
         match parse_json(&text) {
             Ok(Value::Map(map)) => map,
             _ => Map::new(),
@@ -34,17 +33,14 @@ impl Pauses {
     /// Replaces it whole, so that no run reads half of it.
     pub fn write(&self, jid: &str, told: &Map) -> Result<(), Fault> {
         let failed = |error: io::Error| Fault::execution(format!("{}: {error}", self.folder.display()));
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(failed)?;
-        let beside = self.folder.join(format!(".{jid}.{}", std::process::id()));
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside).map_err(failed)?;
-        file.write_all(Value::Map(told.clone()).to_json().as_bytes()).map_err(failed)?;
-        fs::rename(&beside, self.folder.join(jid)).map_err(failed)
+        own::make_folders(&self.folder).map_err(failed)?;
+        let text = Value::Map(told.clone()).to_json();
+        own::replace_private(&self.folder.join(jid), text.as_bytes()).map_err(failed)
     }
 
     /// The runs of which something is paused.
     pub fn jids(&self) -> Vec<String> {
-        let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = own::entries(&self.folder).into_iter().flatten().flatten();
         let mut jids: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         jids.retain(|name| !name.starts_with('.'));
         jids.sort();
@@ -52,6 +48,6 @@ impl Pauses {
     }
 
     pub fn forget(&self, jid: &str) {
-        let _ = fs::remove_file(self.folder.join(jid));
+        let _ = own::remove(&self.folder.join(jid));
     }
 }

@@ -4,8 +4,9 @@
 //! and only then: an SLS file is a template, so the data that it becomes knows no lines.
 
 use super::Compiler;
+use halite_core::host::own;
 use halite_lang::regex::Regex;
-use std::fs;
+use std::path::Path;
 
 /// How errors name SLS, with or without their environment.
 const SLS: &str = r"SLS (?:\[([^\]]+)\]|'([^']+)'|([\w.:/-]+))|in '([\w-]+:[\w./-]+)'";
@@ -34,7 +35,7 @@ impl Compiler<'_> {
                 None => (self.saltenv().unwrap_or("base").to_owned(), sls.clone()),
             };
             let Ok(Some(found)) = self.tree.find(&name, &saltenv) else { continue };
-            let text = fs::read_to_string(&found.path).unwrap_or_default();
+            let text = own::read_text(Path::new(&found.path)).unwrap_or_default();
             let lines: Vec<usize> = ids.iter().filter_map(|id| line_of(&text, id)).collect();
             let place = match lines.as_slice() {
                 [] => found.path,

@@ -2,6 +2,7 @@
 
 use super::sheet::append;
 use super::{Compiler, Matches};
+use halite_core::paths;
 use halite_node::sls::Found;
 use halite_value::{Map, Text, Value};
 use std::collections::HashSet;
@@ -81,7 +82,7 @@ impl Compiler<'_> {
 
     /// The high data of a file that stands in no tree.
     pub fn render_file(&self, path: &str) -> Result<Map, Vec<String>> {
-        if !std::path::Path::new(path).is_file() {
+        if !paths::is_file(self.ctx.host, path) {
             return Err(vec![format!("Specified SLS {path} on local filesystem cannot be found.")]);
         }
         let matches = Matches::new();

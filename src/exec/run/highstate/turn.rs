@@ -4,14 +4,11 @@
 //! the process of the run lives. Whatever ends a run, a crash too, gives the lock back: nobody waits for the dead. The
 //! numbers are given in the order of asking, for workers of the daemon and `salt-call` alike.
 
+use halite_core::host::own::{self, File};
 use halite_core::jid::Jid;
 use halite_value::fault::Fault;
 use halite_value::{Map, Value, parse_json};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What a run does when others are there already.
@@ -36,7 +33,7 @@ pub struct Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        let _ = own::remove(&self.path);
     }
 }
 
@@ -96,11 +93,7 @@ impl Line {
         if wish != Wish::Beside {
             for file in before {
                 // Granted when the run that has it ends.
-                while let Err(error) = flock(&file, FlockOperation::LockShared) {
-                    if error != Errno::INTR {
-                        return Err(failed(error.into()));
-                    }
-                }
+                own::lock_shared(&file).map_err(failed)?;
             }
         }
         Ok(Ok(ticket))
@@ -127,8 +120,8 @@ impl Line {
                 return Ok(Err(living.into_iter().map(|(run, _)| run).collect()));
             }
             let path = line.folder.join(format!("{:020}", line.numbers()?.last().map_or(1, |last| last + 1)));
-            let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-            flock(&file, FlockOperation::LockExclusive)?;
+            let mut file = own::create_new(&path)?;
+            own::lock(&file)?;
             file.write_all(run.to_json().as_bytes())?;
             Ok(Ok((Ticket { path, _lock: file }, living.into_iter().map(|(_, file)| file).collect())))
         })
@@ -136,15 +129,9 @@ impl Line {
 
     /// Does something while nobody else looks or takes.
     fn guarded<T>(&self, does: impl FnOnce(&Line) -> io::Result<T>) -> io::Result<T> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let guard = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(self.folder.join("lock"))?;
-        flock(&guard, FlockOperation::LockExclusive)?;
+        own::make_folders(&self.folder)?;
+        let guard = own::open_or_create(&self.folder.join("lock"))?;
+        own::lock(&guard)?;
         does(self)
     }
 
@@ -153,13 +140,13 @@ impl Line {
         let mut living = Vec::new();
         for number in self.numbers()? {
             let path = self.folder.join(format!("{number:020}"));
-            let mut file = match OpenOptions::new().read(true).write(true).open(&path) {
+            let mut file = match own::open_to_change(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                fs::remove_file(&path)?;
+            if own::try_lock(&file) {
+                own::remove(&path)?;
                 continue;
             }
             let mut text = String::new();
@@ -170,7 +157,7 @@ impl Line {
     }
 
     fn numbers(&self) -> io::Result<Vec<u64>> {
-        let names = fs::read_dir(&self.folder)?.flatten();
+        let names = own::entries(&self.folder)?.flatten();
         let mut numbers: Vec<u64> = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         numbers.sort_unstable();
         Ok(numbers)
@@ -181,6 +168,7 @@ impl Line {
 mod tests {
     use super::*;
     use halite_core::host::fake::Folder;
+    use std::fs;
     use std::sync::mpsc::channel;
 
     const JID: &str = "20261129205033700833";

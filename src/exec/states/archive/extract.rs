@@ -3,7 +3,7 @@
 use super::super::file::directory::Directory;
 use super::contents::Contents;
 use super::{Extracted, Format};
-use halite_core::host::ReadOnly;
+use halite_core::host::{ReadOnly, own};
 use halite_core::paths::remove_all;
 use halite_core::program::Program;
 use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, given};
@@ -56,7 +56,7 @@ impl Work {
     }
 
     fn kept_hash(&self, ctx: &Ctx, path: &str) -> Option<String> {
-        let kept = std::fs::read_to_string(self.kept_at(ctx, path)).ok()?;
+        let kept = own::read_text(Path::new(&self.kept_at(ctx, path))).ok()?;
         let kind = ctx.opts.str_at("hash_type").unwrap_or("sha256");
         kept.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(':').map(str::to_owned))
     }
@@ -65,8 +65,8 @@ impl Work {
         let kind = ctx.opts.str_at("hash_type").unwrap_or("sha256").to_owned();
         let digest = ask(ctx, "file.get_hash", [("path", path.into()), ("form", kind.as_str().into())])?.to_text();
         let place = self.kept_at(ctx, path);
-        let written = std::fs::create_dir_all(paths::folder_of(&place))
-            .and_then(|()| std::fs::write(&place, format!("{kind}:{digest}\n")));
+        let written = own::make_public_folders(Path::new(&paths::folder_of(&place)))
+            .and_then(|()| own::write(Path::new(&place), format!("{kind}:{digest}\n").as_bytes()));
         written.map_err(|error| Fault::execution(format!("{place}: {error}")))
     }
 

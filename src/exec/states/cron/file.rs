@@ -1,7 +1,7 @@
 //! `cron.file`: a whole table of cron.
 
 use super::super::file::source::Source;
-use halite_core::host::Attributes;
+use halite_core::host::{Attributes, own};
 use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, single, stands};
 use halite_core::{Ctx, Fault};
 use halite_file::difference::{Shown, between_bytes};
@@ -96,7 +96,7 @@ impl State for File {
         }
         let would = Outcome::new(None, format!("The following values are set to be changed:\ndiff: {difference}\n"));
         let apply = move |ctx: &Ctx| {
-            let file = std::env::temp_dir().join(format!("halite-{:016x}", random::bits()));
+            let file = own::temporary_folder().join(format!("halite-{:016x}", random::bits()));
             let private = Attributes { mode: Some(0o600), ..Attributes::default() };
             let refused = |error: std::io::Error| Fault::execution(format!("{}: {error}", file.display()));
             ctx.host.write(&file, &new, private).map_err(refused)?;

@@ -1,6 +1,6 @@
 //! `check_cmd`: a command that says whether a content is right, before it is put in place.
 
-use halite_core::host::Attributes;
+use halite_core::host::{Attributes, own};
 use halite_core::state::Outcome;
 use halite_core::{Ctx, Fault, paths};
 use halite_file::content::{Part, put};
@@ -22,7 +22,7 @@ pub struct Check {
 pub fn checked(ctx: &Ctx, desired: &Desired, check: Option<Check>) -> Result<Option<Outcome>, Fault> {
     let Some(check) = check else { return Ok(None) };
     let folder = check.folder.filter(|folder| !folder.is_empty());
-    let folder = folder.map_or_else(std::env::temp_dir, PathBuf::from);
+    let folder = folder.map_or_else(own::temporary_folder, PathBuf::from);
     let file = folder.join(format!("halite-{:016x}{}", random::bits(), check.ending));
     // Without a new content it is the one that is there.
     let part = match &desired.body {

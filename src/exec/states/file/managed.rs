@@ -478,7 +478,7 @@ fn as_map(value: &Value) -> Option<Map> {
 mod tests {
     use crate::testing::World;
     use crate::testing::{both, planned};
-    use halite_core::host::Host;
+    use halite_core::host::HostFiles;
     use halite_core::host::fake::Fake;
     use halite_value::record::Arguments;
     use std::path::Path;

@@ -2,6 +2,7 @@
 
 use super::source::Source;
 use super::{is_folder, own_name};
+use halite_core::host::own;
 use halite_core::program::{Answer, Program};
 use halite_core::state::{Look, Outcome, Plan, State, failed};
 use halite_core::{Ctx, Fault, paths};
@@ -178,15 +179,19 @@ struct Work {
 impl Work {
     /// Tries the patch into files of its own, which are gone when it is known how that went.
     fn plan(self, ctx: &Ctx) -> Result<Plan, Fault> {
-        let folder = std::env::temp_dir();
+        let folder = own::temporary_folder();
         let own = |kind: &str| folder.join(format!("halite-{kind}-{:016x}", random::bits()));
         let (output, rejects) = (own("out"), self.rejects.clone().map_or_else(|| own("rej"), PathBuf::from));
         let more = ["-N", "-r", &rejects.to_string_lossy(), "-o", &output.to_string_lossy()].map(str::to_owned);
-        let check = self.run(&more, &self.name, None).query(ctx);
-        let rejected = std::fs::read(&rejects).unwrap_or_default();
-        let _ = std::fs::remove_file(&output);
+        let check = self.run(ctx, &more, None).query(ctx);
+        let rejected = match &self.rejects {
+            Some(_) => ctx.host.read(&rejects),
+            None => own::read(&rejects),
+        };
+        let rejected = rejected.unwrap_or_default();
+        let _ = own::remove(&output);
         if self.rejects.is_none() {
-            let _ = std::fs::remove_file(&rejects);
+            let _ = own::remove(&rejects);
         }
         let check = check?;
         if check.is_success() {
@@ -197,7 +202,7 @@ impl Work {
             return Ok(failed(check.stderr));
         }
         let back = ["-R", "-f", "--dry-run"].map(str::to_owned);
-        if self.run(&back, &self.name, Some(rejected)).query(ctx)?.is_success() {
+        if self.run(ctx, &back, Some(rejected)).query(ctx)?.is_success() {
             return Ok(halite_core::state::already("Patch was already applied"));
         }
         let mut comment = "Patch would not apply cleanly, no changes made. Results of dry-run are below.".to_owned();
@@ -212,7 +217,7 @@ impl Work {
 
     fn apply(self, ctx: &Ctx) -> Result<Outcome, Fault> {
         let more = ["--forward", "--reject-file=-"].map(str::to_owned);
-        let answer: Answer = self.run(&more, &self.name, None).run(ctx)?;
+        let answer: Answer = self.run(ctx, &more, None).run(ctx)?;
         let succeeded = answer.is_success();
         let outcome = match succeeded {
             true => Outcome::done("Patch successfully applied"),
@@ -222,13 +227,13 @@ impl Work {
     }
 
     /// The program, which reads the patch from its standard input.
-    fn run(&self, more: &[String], name: &str, patch: Option<Vec<u8>>) -> Program {
+    fn run(&self, ctx: &Ctx, more: &[String], patch: Option<Vec<u8>>) -> Program {
         let program = Program::new(self.argv.iter().cloned()).args(more.iter().cloned());
         let patch = patch.unwrap_or_else(|| self.patch.clone());
         let program = program.stdin(patch);
-        match Path::new(name).is_dir() {
-            true => program.args(["-d".to_owned(), name.to_owned()]),
-            false => program.arg(name),
+        match is_folder(ctx, Path::new(&self.name)) {
+            true => program.args(["-d".to_owned(), self.name.clone()]),
+            false => program.arg(&self.name),
         }
     }
 }

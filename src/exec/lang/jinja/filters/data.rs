@@ -3,10 +3,12 @@
 use super::super::ast::Name;
 use super::super::error::{Failure, Kind, Res};
 use super::super::eval::{Args, Bound, Interp, Rest};
+use super::super::objects::Machine;
 use super::super::value::{Dict, DictCell, Val};
 use super::number::{parse_float, parse_int};
 use super::text::text;
-use super::{Filter, filter, open};
+use super::{Filter, filter, machine, open};
+use std::path::Path;
 use std::rc::Rc;
 
 pub const SALT: &[Filter] = &[
@@ -65,12 +67,14 @@ pub const SALT: &[Filter] = &[
     open("path_join", &[], 0, Rest::Both, path_join),
     filter("get_uid", &[], 0, uid),
     filter("which", &[], 0, which),
-    filter("is_empty", &[], 0, |_, value, _| {
+    filter("is_empty", &[], 0, |interp, value, _| {
         let path = text(&value)?;
-        Ok(Val::Bool(std::fs::metadata(path).is_ok_and(|file| file.len() == 0)))
+        Ok(Val::Bool(machine(interp)?.size(&path).is_ok_and(|size| size == 0)))
     }),
-    filter("is_text_file", &["blocksize"], 0, |_, value, _| Ok(Val::Bool(is_text_file(&text(&value)?)?))),
-    filter("is_bin_file", &[], 0, |_, value, _| Ok(Val::Bool(!is_text_file(&text(&value)?)?))),
+    filter("is_text_file", &["blocksize"], 0, |interp, value, _| {
+        Ok(Val::Bool(is_text_file(machine(interp)?, &text(&value)?)?))
+    }),
+    filter("is_bin_file", &[], 0, |interp, value, _| Ok(Val::Bool(!is_text_file(machine(interp)?, &text(&value)?)?))),
     filter("list_files", &[], 0, list_files),
 ];
 
@@ -433,24 +437,16 @@ fn path_join(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
 }
 
 /// Where a program is, by `PATH`.
-fn which(_: &mut Interp, value: Val, _: Bound) -> Res<Val> {
-    use std::os::unix::fs::PermissionsExt as _;
+fn which(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     let name = text(&value)?;
-    let runs = |path: &std::path::Path| {
-        std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    };
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let found = match name.contains('/') {
-        true => Some(std::path::PathBuf::from(&name)).filter(|path| runs(path)),
-        false => std::env::split_paths(&paths).map(|folder| folder.join(&name)).find(|path| runs(path)),
-    };
+    let found = machine(interp)?.which(&name);
     Ok(found.map_or(Val::None, |path| Val::from(path.to_string_lossy().into_owned())))
 }
 
-fn is_text_file(path: &str) -> Res<bool> {
+fn is_text_file(machine: &dyn Machine, path: &str) -> Res<bool> {
     use std::io::Read as _;
     let mut block = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(512).read_to_end(&mut block));
+    let read = machine.open(path).and_then(|file| file.take(512).read_to_end(&mut block));
     read.map_err(|error| Failure::python("OSError", format!("{error}: '{path}'")))?;
     if block.contains(&0) {
         return Ok(false);
@@ -468,19 +464,16 @@ fn is_text_file(path: &str) -> Res<bool> {
 /// All paths below a folder, itself first.
 fn list_files(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     let mut found = vec![text(&value)?];
+    let machine = machine(interp)?;
     let mut at = 0;
     while let Some(folder) = found.get(at).cloned() {
         at += 1;
         interp.spend(folder.len())?;
-        let is_link = std::fs::symlink_metadata(&folder).is_ok_and(|file| file.is_symlink());
-        if is_link && at > 1 {
+        if machine.is_link(&folder) && at > 1 {
             continue;
         }
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        let mut names: Vec<String> =
-            entries.flatten().map(|entry| entry.path().to_string_lossy().into_owned()).collect();
-        names.sort();
-        found.extend(names);
+        let Ok(names) = machine.list(&folder) else { continue };
+        found.extend(names.iter().map(|name| Path::new(&folder).join(name).to_string_lossy().into_owned()));
     }
     Ok(Val::list(found.into_iter().map(Val::from).collect()))
 }

@@ -3,7 +3,7 @@
 use super::super::error::{Failure, Res};
 use super::super::eval::{Bound, Interp};
 use super::super::value::Val;
-use super::{Filter, filter};
+use super::{Filter, filter, machine};
 use crate::digest::{HashType, hex, uuid};
 use crate::random::Chance;
 use crate::{base64, random};
@@ -104,10 +104,10 @@ fn sample(interp: &mut Interp, value: &Val, size: Option<usize>, seed: Option<&V
     Ok(Val::list(picked))
 }
 
-fn file_digest(_: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
+fn file_digest(interp: &mut Interp, value: Val, bound: Bound) -> Res<Val> {
     let path = super::text::text(&value)?;
     let failed = |error: std::io::Error| Failure::python("OSError", format!("{error}: '{path}'"));
     let mut data = Vec::new();
-    std::fs::File::open(&path).and_then(|mut file| file.read_to_end(&mut data)).map_err(failed)?;
+    machine(interp)?.open(&path).and_then(|mut file| file.read_to_end(&mut data)).map_err(failed)?;
     by_name(bound.text_or(0, "sha256")?, &data).map(Val::from)
 }

@@ -6,7 +6,9 @@ use super::super::value::{Object, Val};
 use halite_value::fault::Fault;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The functions that templates call.
@@ -23,7 +25,7 @@ pub trait Functions {
         false
     }
 
-    /// The machine that filters on accounts and names look at; nothing where there is none.
+    /// The machine that filters on files, accounts and names look at; nothing where there is none.
     fn machine(&self) -> Option<&dyn Machine> {
         None
     }
@@ -33,6 +35,15 @@ pub trait Functions {
 pub trait Machine {
     /// The number of an account; without a name that of this process.
     fn uid(&self, account: Option<&str>) -> Option<u32>;
+    /// The first executable with this name in `PATH`.
+    fn which(&self, program: &str) -> Option<PathBuf>;
+    /// What is in a file.
+    fn open(&self, path: &str) -> io::Result<Box<dyn io::Read>>;
+    /// The length of a file, links followed.
+    fn size(&self, path: &str) -> io::Result<u64>;
+    fn is_link(&self, path: &str) -> bool;
+    /// The names in a folder, sorted.
+    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
     /// The addresses of a name, in the resolver's order; none where it has none.
     fn resolve(&self, name: &str) -> Vec<IpAddr>;
     /// Whether a TCP server answers at an address within this time.

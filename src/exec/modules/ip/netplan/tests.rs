@@ -4,7 +4,7 @@ use crate::testing::World;
 use halite_core::Fault;
 use halite_core::context::NoMaster;
 use halite_core::host::fake::Fake;
-use halite_core::host::{Finished, Host};
+use halite_core::host::{Finished, HostFiles};
 use halite_core::module::call;
 use halite_lang::yaml;
 use halite_value::record::Arguments;

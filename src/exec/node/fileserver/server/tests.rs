@@ -1,6 +1,7 @@
 use super::*;
 use halite_core::host::fake::Folder;
 use halite_lang::yaml;
+use std::fs;
 use std::os::unix::fs::symlink;
 
 /// A root with a file, and a secret beside the root.

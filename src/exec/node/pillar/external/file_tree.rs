@@ -5,12 +5,12 @@ use super::{Source, Wanted, minion_id};
 use crate::fileserver::client::FileClient;
 use crate::sls;
 use crate::sls::{data_of, render_source};
+use halite_core::host::own;
 use halite_core::{Ctx, Fault};
 use halite_lang::merge;
 use halite_lang::merge::Lists;
 use halite_lang::target::fnmatch::fnmatch;
 use halite_value::{Map, Value};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 pub const SOURCE: Source = Source { name: "file_tree", run, folders };
@@ -36,11 +36,11 @@ fn run(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     let settings = Settings::read(ctx.opts, wanted.settings)?;
     let mut all = Map::new();
     for root in settings.roots(ctx.opts, wanted.asked.pillarenv.as_deref())? {
-        if !root.is_dir() {
+        if !own::is_folder(&root) {
             return Err(Fault::execution(format!("root_dir: {} is no folder", root.display())));
         }
         let groups = root.join("nodegroups");
-        if groups.is_dir() {
+        if own::is_folder(&groups) {
             for group in nodegroups::of(ctx, wanted.pillar)? {
                 merge::update(&mut all, settings.tree(ctx, &groups.join(group))?, Lists::Replace);
             }
@@ -90,13 +90,13 @@ impl Settings {
 
     /// A folder as a map; an empty one where there is no such folder.
     fn tree(&self, ctx: &Ctx, folder: &Path) -> Result<Map, Fault> {
-        if folder.is_dir() { self.below(ctx, folder, Path::new("."), DEPTH) } else { Ok(Map::new()) }
+        if own::is_folder(folder) { self.below(ctx, folder, Path::new("."), DEPTH) } else { Ok(Map::new()) }
     }
 
     fn below(&self, ctx: &Ctx, folder: &Path, prefix: &Path, depth: usize) -> Result<Map, Fault> {
         let unreadable = |error: std::io::Error| Fault::execution(format!("{}: {error}", folder.display()));
         let mut entries = Vec::new();
-        for entry in fs::read_dir(folder).map_err(unreadable)? {
+        for entry in own::entries(folder).map_err(unreadable)? {
             entries.push(entry.map_err(unreadable)?.path());
         }
         entries.sort();
@@ -106,11 +106,12 @@ impl Settings {
                 log::error!("file_tree: {} is left out: its name is not UTF-8", path.display());
                 continue;
             };
-            if path.is_dir() {
-                let goes_on = depth > 0 && (self.follow_links || !path.is_symlink());
+            if own::is_folder(&path) {
+                let goes_on =
+                    depth > 0 && (self.follow_links || !own::look_at_link(&path).is_ok_and(|data| data.is_symlink()));
                 let inner = if goes_on { self.below(ctx, &path, &prefix.join(name), depth - 1)? } else { Map::new() };
                 map.insert(name, inner);
-            } else if path.is_file() {
+            } else if own::is_file(&path) {
                 map.insert(name, self.file(ctx, &path, &prefix.join(name))?);
             } else {
                 log::error!("file_tree: {}: not a regular file", path.display());
@@ -121,7 +122,7 @@ impl Settings {
 
     fn file(&self, ctx: &Ctx, path: &Path, name: &Path) -> Result<Value, Fault> {
         let failed = |why: String| Fault::execution(format!("{}: {why}", path.display()));
-        let mut bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let mut bytes = own::read(path).map_err(|error| failed(error.to_string()))?;
         if bytes.ends_with(b"\n") && !self.keeps_newline(name) {
             bytes.pop();
         }

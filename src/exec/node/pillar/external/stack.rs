@@ -4,12 +4,12 @@
 use super::{Source, Wanted, minion_id};
 use crate::fileserver::client::FileClient;
 use crate::templates::Templates;
+use halite_core::host::own;
 use halite_core::{Ctx, Fault};
 use halite_lang::jinja::{Environment, Loaded, Loader, Options, UndefinedPolicy};
 use halite_lang::target::fnmatch::fnmatch;
 use halite_lang::yaml;
 use halite_value::{Map, Value};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 pub const SOURCE: Source = Source { name: "stack", run, folders };
@@ -18,7 +18,7 @@ fn run(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     let mut stack = Map::new();
     for file in files(ctx, wanted)? {
         let file = Path::new(&file);
-        if !file.is_file() {
+        if !own::is_file(file) {
             log::info!("Ignoring pillar stack cfg \"{}\": file does not exist", file.display());
             continue;
         }
@@ -129,7 +129,7 @@ impl<'c> Configuration<'c> {
             let place = path.display();
             Fault::execution(format!("Stack pillar template render error in {place}:\n\"{why}\""))
         };
-        let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        let text = own::read_text(path).map_err(|error| failed(error.to_string()))?;
         let mut context = self.context.clone();
         context.insert("stack", stack.clone());
         if let Some(yml) = yml {
@@ -150,7 +150,7 @@ impl<'c> Configuration<'c> {
         for step in item.split('/').filter(|step| !step.is_empty()) {
             found = found.iter().flat_map(|folder| below(folder, step)).collect();
         }
-        found.retain(|path| path.is_file());
+        found.retain(|path| own::is_file(path));
         found.sort();
         found
     }
@@ -161,7 +161,7 @@ fn below(folder: &Path, step: &str) -> Vec<PathBuf> {
     if !step.contains(['*', '?', '[']) {
         return vec![folder.join(step)];
     }
-    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = own::entries(folder).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
     names
         .filter(|name| fnmatch(name, step) && (step.starts_with('.') || !name.starts_with('.')))
@@ -183,7 +183,7 @@ struct Beside<'b>(&'b Path);
 impl Loader for Beside<'_> {
     fn load(&self, name: &str) -> Result<Option<Loaded>, Fault> {
         let path = self.0.join(name);
-        match fs::read_to_string(&path) {
+        match own::read_text(&path) {
             Ok(text) => Ok(Some(Loaded { text, path: path.to_string_lossy().into_owned() })),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Fault::execution(format!("{}: {error}", path.display()))),

@@ -83,7 +83,7 @@ pub fn ticket(ctx: &Ctx, wishes: &Wishes) -> Result<Option<Ticket>, Stop> {
     if !jid.is_empty() && line.runs()?.iter().any(|run| run.jid == *jid) {
         return Ok(None);
     }
-    let run = turn::Run { fun: ctx.call.fun.clone(), jid: jid.clone(), pid: std::process::id() };
+    let run = turn::Run { fun: ctx.call.fun.clone(), jid: jid.clone(), pid: ctx.host.pid() };
     match line.stand(&run, wish(ctx, wishes))? {
         Ok(ticket) => Ok(Some(ticket)),
         Err(others) => Err(Stop::errors(others.iter().map(turn::Run::described).collect())),

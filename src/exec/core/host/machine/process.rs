@@ -1,8 +1,8 @@
 //! Running a process: its own process group, its output read as it comes, killed whole at its timeout.
 
-use super::child::{Identity, become_user};
 use super::pipeline::{self, Running};
-use super::{Choice, Command, Finished, environment};
+use crate::host::child::{Identity, become_user};
+use crate::host::{Choice, Command, Finished, environment};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::OwnedFd;

@@ -2,7 +2,7 @@
 //! kernel carries that from one to the next, as in a shell's pipe.
 
 use super::process::{invalid, prepare, wait};
-use super::{Choice, Command};
+use crate::host::{Choice, Command};
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ExitStatus};

@@ -1,6 +1,6 @@
 //! Files of the real machine that are neither text nor folder, their times, and the file systems that they are on.
 
-use super::{Access, FileSystem, Node};
+use crate::host::{Access, FileSystem, Node};
 use rustix::fs::{CWD, Dev, FileType, Mode, Timespec, Timestamps};
 use std::io;
 use std::path::Path;
@@ -77,7 +77,7 @@ pub(super) fn may(path: &Path, access: Access) -> bool {
 mod tests {
     use super::*;
     use crate::host::fake::Folder;
-    use crate::host::{FileKind, Host, Machine};
+    use crate::host::{FileKind, HostFiles, Machine};
 
     #[test]
     fn a_pipe_is_made_and_a_file_has_the_times_it_was_given() {
