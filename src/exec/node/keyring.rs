@@ -170,6 +170,7 @@ mod tests {
     use halite_core::NoMaster;
     use halite_core::host::Host as _;
     use halite_core::host::Machine;
+    use halite_core::testing::{Need, host_has};
 
     const MESSAGE: &str = include_str!("../../../tests/data/gpg/message.asc");
     const KEY: &str = include_str!("../../../tests/data/gpg/secret-key.asc");
@@ -207,9 +208,9 @@ mod tests {
         let machine = Machine;
         let ctx = world.ctx_on(&machine, &NoMaster);
         let answer = Keyring::of(&ctx).decrypt(MESSAGE);
-        match machine.which("gpg") {
-            Some(_) => assert_eq!(answer, Ok(b"the secret of halite\n".to_vec())),
-            None => assert_eq!(answer, Err("gpg is not installed on this host".to_owned())),
+        match host_has(&[Need::Program("gpg")]) {
+            true => assert_eq!(answer, Ok(b"the secret of halite\n".to_vec())),
+            false => assert_eq!(answer, Err("gpg is not installed on this host".to_owned())),
         }
     }
 
@@ -246,7 +247,7 @@ mod tests {
         let world = world(&folder);
         let machine = Machine;
         let ctx = world.ctx_on(&machine, &NoMaster);
-        if machine.which("gpg").is_none() {
+        if !host_has(&[Need::Program("gpg")]) {
             return;
         }
         let error = Keyring::of(&ctx).decrypt(MESSAGE).unwrap_err();
