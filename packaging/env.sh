@@ -40,20 +40,26 @@ need_packages() {
     sodium_archive >/dev/null || { say "halite: libsodium.a is still missing after the installation"; return 1; }
 }
 
-# need_test_packages: what makes networks with a firewall, and packages, for tests. Without it, or without root, they do
-# without.
+# have_all NAME ...: true when all programs are there.
+have_all() {
+    for program; do have "$program" || return 1; done
+}
+
+# need_test_packages: the programs of others that tests use: what makes networks with a firewall, packages and archives,
+# reads completions, manual pages and units, decrypts. Without it, or without root, those tests are left out and say so.
 need_test_packages() {
-    if [ "$(id -u)" != 0 ] || { have nft && have ip && have rpmbuild; }; then return 0; fi
+    if [ "$(id -u)" != 0 ]; then return 0; fi
+    if have_all nft ip rpm rpmbuild unshare bash zsh fish mandoc systemd-analyze gpg zip unzip bzip2 xz; then return 0; fi
     say "halite: installing what the tests need"
     if have apt-get; then
         apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-            nftables iproute2 rpm >/dev/null
+            nftables iproute2 rpm util-linux bash zsh fish mandoc systemd gnupg zip unzip bzip2 xz-utils >/dev/null
     elif have dnf; then # not tried
-        dnf install -y -q nftables iproute rpm-build
+        dnf install -y -q nftables iproute rpm-build util-linux bash zsh fish mandoc systemd gnupg2 zip unzip bzip2 xz
     elif have zypper; then # not tried
-        zypper -q install -y nftables iproute2 rpm-build
+        zypper -q install -y nftables iproute2 rpm-build util-linux bash zsh fish mandoc systemd gpg2 zip unzip bzip2 xz
     elif have apk; then # not tried
-        apk add -q nftables iproute2
+        apk add -q nftables iproute2 rpm util-linux bash zsh fish mandoc gnupg zip unzip bzip2 xz
     fi
 }
 

@@ -1,6 +1,7 @@
 //! Master and minion as daemons: how they start, what they tell, how they end.
 
 use crate::fleet::{Fleet, free_port, signal, wait_for};
+use halite_core::testing::{Need, host_has, left_out};
 use halite_roles::minion::local::{MinionAsk, MinionSocket};
 use rustix::process::Signal;
 use std::fs;
@@ -204,8 +205,8 @@ fn a_job_outlives_its_daemon_and_its_return_arrives() {
 
 #[test]
 fn another_account_has_no_rights_left_of_root() {
-    if !rustix::process::geteuid().is_root() {
-        return eprintln!("skipped: only root can become somebody else");
+    if !host_has(&[Need::Root]) {
+        return;
     }
     let fleet = Fleet::prepare(&["web1"], "auto_accept: True\nuser: nobody\n", "user: nobody\n");
     let master = Background::start(&fleet, "salt-master");
@@ -307,7 +308,7 @@ fn an_event_that_is_too_long_goes_nowhere_and_is_named() {
 #[test]
 fn master_and_minion_speak_over_ipv6() {
     if TcpListener::bind("[::1]:0").is_err() {
-        return eprintln!("skipped: this host has no IPv6");
+        return left_out("this host has no IPv6");
     }
     let mut fleet = Fleet::prepare(&["web1"], "auto_accept: True\nipv6: True\n", "ipv6: True\n");
     for (file, from, to) in [

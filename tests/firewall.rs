@@ -1,5 +1,6 @@
 //! A network of its own, with a firewall that can take packets and say nothing.
 
+use halite_core::testing::{Need, host_has, left_out};
 use std::process::{Command, Stdio};
 
 /// The network of the calling thread, and of all that it starts from then on. It is gone with them.
@@ -7,15 +8,19 @@ pub struct Firewall(());
 
 impl Firewall {
     /// Leaves this host's network for a new one, which has a loopback alone. Nothing where that is not to be had: it takes
-    /// root, `ip` and `nft` (packages iproute2 and nftables).
+    /// root, `ip` and `nft` (packages iproute2 and nftables), and a kernel that lets root have it, as not in each container.
+    #[track_caller]
     pub fn enter() -> Option<Firewall> {
+        if !host_has(&[Need::Root, Need::Program("ip"), Need::Program("nft")]) {
+            return None;
+        }
         // SAFETY: no file descriptor or memory is unshared, the thread only gets another network.
         let entered = unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) };
         let made = entered.is_ok()
             && run("ip", &["link", "set", "lo", "up"])
             && run("nft", &["add table ip halite; add chain ip halite in { type filter hook input priority 0; }"]);
         if !made {
-            println!("no network namespace, ip or nft here: what needs a firewall is left out");
+            left_out("a network with a firewall of its own is not to be had here");
         }
         made.then_some(Firewall(()))
     }

@@ -2,7 +2,8 @@
 //! families are stand-ins, since no host has all of them; the daemon is the real one.
 
 use crate::fleet::{free_port, signal, wait_for};
-use rustix::process::{Signal, getuid};
+use halite_core::testing::{Need, host_has};
+use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
@@ -143,13 +144,9 @@ fn lives(pid: u32) -> bool {
     fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.starts_with(b"salt-m"))
 }
 
-fn is_root() -> bool {
-    getuid().is_root()
-}
-
 #[test]
 fn a_daemon_starts_answers_and_stops_on_each_family() {
-    if !is_root() {
+    if !host_has(&[Need::Root]) {
         return assert_eq!(Root::new("salt-minion", "none").does("start").code, 4, "only root starts daemons");
     }
     for (name, family) in FAMILIES.iter().flat_map(|family| [("salt-minion", family), ("salt-master", family)]) {
@@ -191,7 +188,7 @@ fn a_daemon_starts_answers_and_stops_on_each_family() {
 
 #[test]
 fn what_a_dead_daemon_left_is_told_and_blocks_nobody() {
-    if !is_root() {
+    if !host_has(&[Need::Root]) {
         return;
     }
     for family in FAMILIES {
@@ -220,12 +217,13 @@ fn what_a_dead_daemon_left_is_told_and_blocks_nobody() {
 
 #[test]
 fn what_cannot_be_is_told_by_the_exit_code() {
+    let is_root = host_has(&[Need::Root]);
     for family in FAMILIES {
         let root = Root::new("salt-minion", family);
         assert_eq!(root.does("frobnicate").code, 2);
         assert_eq!(root.does("").code, 2);
         assert_eq!(root.does("probe").code, 3);
-        if !is_root() {
+        if !is_root {
             continue;
         }
         let nobody = |action: &str| root.command(action, |command| command.uid(65_534)).code;
@@ -250,7 +248,7 @@ fn what_cannot_be_is_told_by_the_exit_code() {
 
 #[test]
 fn a_daemon_that_does_not_end_is_killed() {
-    if !is_root() {
+    if !host_has(&[Need::Root]) {
         return;
     }
     let root = Root::new("salt-minion", "none");

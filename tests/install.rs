@@ -1,7 +1,8 @@
 //! A bare host joins a master: a root with nothing in it but a shell, and what the script adds over ssh.
 
 use crate::fleet::{Fleet, Ran, signal, wait_for};
-use rustix::process::{Signal, getuid};
+use halite_core::testing::{Need, host_has};
+use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -74,9 +75,9 @@ fn libraries(program: &Path) -> Vec<PathBuf> {
 }
 
 /// A master, and whether this test may make hosts for it.
+#[track_caller]
 fn fleet() -> Option<Fleet> {
-    if !getuid().is_root() {
-        eprintln!("not run: only root can enter another root");
+    if !host_has(&[Need::Root, Need::Program("unshare"), Need::Program("ldd")]) {
         return None;
     }
     let mut fleet = Fleet::prepare(&[], "", "");

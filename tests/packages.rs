@@ -2,21 +2,10 @@
 //! their own, in which nothing is run: `packaging/check-packages.sh` tries the packages with daemons in a root of Debian.
 
 use crate::fleet::{Folder, Ran};
-use rustix::process::getuid;
+use halite_core::testing::{Need, host_has};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-fn has(tools: &[&str]) -> bool {
-    let missing = tools.iter().find(|tool| {
-        let found = Command::new("sh").args(["-c", "command -v \"$0\" >/dev/null", tool]).status();
-        !found.is_ok_and(|status| status.success())
-    });
-    if let Some(missing) = missing {
-        eprintln!("not run: {missing} is not installed");
-    }
-    missing.is_none()
-}
 
 /// Makes packages of our own build, without packing them hard.
 fn make(kind: &str, revision: &str, out: &Path) -> Vec<PathBuf> {
@@ -47,7 +36,7 @@ fn files_below(root: &Path, folder: &str) -> Vec<String> {
 
 #[test]
 fn dpkg_installs_upgrades_removes_and_purges() {
-    if !getuid().is_root() || !has(&["dpkg", "dpkg-deb"]) {
+    if !host_has(&[Need::Root, Need::Program("dpkg"), Need::Program("dpkg-deb")]) {
         return;
     }
     let folder = Folder::fresh();
@@ -93,7 +82,7 @@ fn dpkg_installs_upgrades_removes_and_purges() {
 
 #[test]
 fn rpm_fills_an_empty_root() {
-    if !getuid().is_root() || !has(&["rpm", "rpmbuild"]) {
+    if !host_has(&[Need::Root, Need::Program("rpm"), Need::Program("rpmbuild")]) {
         return;
     }
     let folder = Folder::fresh();
@@ -115,7 +104,7 @@ fn rpm_fills_an_empty_root() {
 
 #[test]
 fn the_archive_has_all_and_alpine_makes_a_package_of_it() {
-    if !has(&["tar", "sha512sum"]) {
+    if !host_has(&["tar", "sha512sum", "bash"].map(Need::Program)) {
         return;
     }
     let folder = Folder::fresh();

@@ -1,17 +1,13 @@
 //! What packages ship beside the file: the tools that read it find no fault, as far as they are installed here.
 
+use halite_core::testing::{Need, host_has};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging").join(folder);
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
-}
-
-fn is_installed(tool: &str) -> bool {
-    let there = Command::new("sh").args(["-c", "command -v \"$0\"", tool]).stdout(Stdio::null()).status();
-    there.is_ok_and(|status| status.success())
 }
 
 #[test]
@@ -22,8 +18,7 @@ fn shells_and_man_read_what_was_made() {
         ("fish", &["-n"], "completions/fish"),
         ("mandoc", &["-T", "lint", "-W", "error"], "man"),
     ] {
-        if !is_installed(tool) {
-            eprintln!("not checked: {tool} is not installed");
+        if !host_has(&[Need::Program(tool)]) {
             continue;
         }
         for file in files(folder) {
@@ -35,8 +30,7 @@ fn shells_and_man_read_what_was_made() {
 
 #[test]
 fn bash_completes_options_values_and_functions() {
-    if !is_installed("bash") {
-        eprintln!("not run: bash is not installed");
+    if !host_has(&[Need::Program("bash")]) {
         return;
     }
     let script = "for file in \"$0\"/*; do source \"$file\"; done
@@ -67,8 +61,7 @@ fn bash_completes_options_values_and_functions() {
 /// The paths of a unit lead to the file that the tests run: systemd wants programs that are there.
 #[test]
 fn systemd_finds_no_fault_with_the_units() {
-    if !is_installed("systemd-analyze") {
-        eprintln!("not checked: systemd-analyze is not installed");
+    if !host_has(&[Need::Program("systemd-analyze")]) {
         return;
     }
     let folder = std::env::temp_dir().join(format!("halite-units-{}", std::process::id()));

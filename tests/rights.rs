@@ -1,6 +1,7 @@
 //! Who may do what: users of the master's host, and keys that come under a name that is taken.
 
 use crate::fleet::{Fleet, Ran, wait_for};
+use halite_core::testing::{Need, host_has};
 use halite_keys::PublicKey;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,8 +16,7 @@ fn as_nobody(fleet: &Fleet, args: &[&str]) -> Ran {
 
 #[test]
 fn another_user_may_what_the_acl_says_and_nothing_else() {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("not run: only root can become another user");
+    if !host_has(&[Need::Root]) {
         return;
     }
     let lines = "auto_accept: True\npublisher_acl:\n  nobody:\n    - test.ping\n    - web1:\n      - cmd.run\n";

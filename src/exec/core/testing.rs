@@ -1,5 +1,9 @@
 //! What tests of functions and states live in.
 
+mod needs;
+
+pub use needs::{Need, host_has, left_out};
+
 use super::context::{Call, Ctx, Master};
 use super::host::Host;
 use super::host::fake::Fake;

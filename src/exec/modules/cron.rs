@@ -429,6 +429,7 @@ mod tests {
     use halite_core::host::User;
     use halite_core::host::fake::Fake;
     use halite_core::module::call;
+    use halite_core::testing::{Need, host_has};
     use halite_value::record::Arguments;
 
     const TABLE: &str = "MINE=1\n# Lines below here are managed by Salt, do not edit\n# why SALT_CRON_IDENTIFIER:one\n1 * * * * a b\n@daily c\n";
@@ -446,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_table_is_changed_below_the_mark_alone() {
-        if !rustix::process::geteuid().is_root() {
+        if !host_has(&[Need::Root]) {
             return;
         }
         let (word, written) = called("cron.set_job", &["root", "5", "*", "*", "*", "*", "new"]);

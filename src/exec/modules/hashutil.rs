@@ -307,7 +307,7 @@ impl Run for HmacSignature {
 record! {
     /// Shows whether the signature that GitHub sends with a webhook is that of the text.
     ///
-    ///   salt '*' hashutil.github_signature '{"ref":....} ' 'shared secret' challenge_hmac='sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206'
+    ///   salt '*' hashutil.github_signature 'payload' 'shared secret' challenge_hmac='sha1=02a50ccf9bb43d7ef0c8919a9850d509ca5f0966'
     pub struct GithubSignature {
         /// The text.
         string: Value,

@@ -167,6 +167,7 @@ mod tests {
     use crate::testing::World;
     use halite_core::NoMaster;
     use halite_core::host::{Machine, Processes};
+    use halite_core::testing::{Need, host_has};
     use std::fs::{self, DirBuilder};
     use std::os::unix::fs::DirBuilderExt as _;
 
@@ -206,9 +207,9 @@ mod tests {
         let machine = Machine;
         let ctx = world.ctx_on(&machine, &NoMaster);
         let answer = Keyring::of(&ctx).decrypt(MESSAGE);
-        match machine.which("gpg") {
-            Some(_) => assert_eq!(answer, Ok(b"the secret of halite\n".to_vec())),
-            None => assert_eq!(answer, Err("gpg is not installed on this host".to_owned())),
+        match host_has(&[Need::Program("gpg")]) {
+            true => assert_eq!(answer, Ok(b"the secret of halite\n".to_vec())),
+            false => assert_eq!(answer, Err("gpg is not installed on this host".to_owned())),
         }
     }
 
@@ -245,7 +246,7 @@ mod tests {
         let world = world(&folder);
         let machine = Machine;
         let ctx = world.ctx_on(&machine, &NoMaster);
-        if machine.which("gpg").is_none() {
+        if !host_has(&[Need::Program("gpg")]) {
             return;
         }
         let error = Keyring::of(&ctx).decrypt(MESSAGE).unwrap_err();

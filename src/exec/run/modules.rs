@@ -33,6 +33,7 @@ pub fn nearest(fun: &str) -> Vec<String> {
 pub mod tests {
     use super::*;
     use halite_core::Returned;
+    use halite_core::function::Place;
     use halite_value::Map;
     use halite_value::Value;
     use halite_value::record::Arguments;
@@ -44,27 +45,61 @@ pub mod tests {
         halite_core::testing::assert_sorted_and_documented(&FUNCTIONS.modules());
     }
 
+    /// The arguments of each example in the documentation of a function, with their text.
+    fn examples(name: &str, function: &Function) -> Vec<(&'static str, Arguments)> {
+        let start = format!("salt '*' {name}");
+        let rests = function.info.doc.iter().filter_map(|line| line.trim().strip_prefix(&start));
+        let examples = rests.filter(|rest| rest.is_empty() || rest.starts_with(' '));
+        examples.map(|rest| (rest, arguments(halite_lang::words::split(rest).unwrap()))).collect()
+    }
+
     #[test]
     fn each_function_has_an_example_that_binds() {
         let mut wrong = Vec::new();
         for name in names() {
             let function = find(&name).unwrap();
-            let start = format!("salt '*' {name}");
-            let examples: Vec<&str> =
-                function.info.doc.iter().filter_map(|line| line.trim().strip_prefix(&start)).collect();
-            let examples: Vec<&str> =
-                examples.into_iter().filter(|rest| rest.is_empty() || rest.starts_with(' ')).collect();
+            let examples = examples(&name, function);
             if examples.is_empty() {
-                wrong.push(format!("{name} has no line that begins with: {start}"));
+                wrong.push(format!("{name} has no line that begins with: salt '*' {name}"));
             }
-            for example in examples {
-                let words = halite_lang::words::split(example).unwrap();
-                if let Some(error) = function.check(arguments(words)).err() {
-                    wrong.push(format!("{name}: {example}: {error:?}"));
+            for (text, arguments) in examples {
+                if let Some(error) = function.check(arguments).err() {
+                    wrong.push(format!("{name}:{text}: {error:?}"));
                 }
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    /// Functions that fault with the arguments of their example, and why.
+    const FAULTING: [(&str, &str); 2] =
+        [("test.exception", "it raises what it is told to"), ("test.raise_exception", "it raises what it is told to")];
+
+    /// Those that touch nothing but their arguments and what is known of the node run on any host.
+    #[test]
+    fn each_example_of_an_inline_function_runs() {
+        let mut world = World::new();
+        world.grains.insert("os", "Debian");
+        let ctx = world.ctx(&halite_core::NoMaster);
+        let (mut wrong, mut ran) = (Vec::new(), 0);
+        for name in names() {
+            let function = find(&name).unwrap();
+            if function.place != Place::Inline {
+                continue;
+            }
+            let is_to_fault = FAULTING.iter().any(|(other, _)| *other == name);
+            for (text, arguments) in examples(&name, function) {
+                ran += 1;
+                match call(&ctx, &name, arguments) {
+                    Ok(_) if is_to_fault => wrong.push(format!("{name}:{text}: it is on the list and does not fault")),
+                    Err(fault) if !is_to_fault => wrong.push(format!("{name}:{text}: {fault}")),
+                    _ => {}
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        // That each has one is seen to above.
+        assert!(ran > 90, "only {ran} were run");
     }
 
     /// `Zg==` is none: base64 ends so.

@@ -278,7 +278,10 @@ impl Script {
 }
 
 record! {
-    /// For SLS written in Python, which give a function to call: in other SLS there is none.
+    /// For SLS written in Python, which give a function to call: in other SLS there is none, and this fails.
+    ///
+    ///   a function of Python:
+    ///     cmd.call: []
     pub struct Call {
         /// Any text.
         name: String,
@@ -301,6 +304,11 @@ pub struct ModWatch {
 
 record! {
     /// Runs the command of a state when what it watches has changed.
+    ///
+    ///   newaliases:
+    ///     cmd.run:
+    ///       - watch:
+    ///         - file: /etc/aliases
     pub struct Watched {
         /// The command or script.
         name: String,

@@ -222,6 +222,11 @@ impl State for ShowNotification {
 
 record! {
     /// Runs when what a state watches has changed: says what that was.
+    ///
+    ///   watcher:
+    ///     test.succeed_without_changes:
+    ///       - watch:
+    ///         - file: /etc/app.conf
     pub struct ModWatch {
         /// Any text.
         name: String,

@@ -27,11 +27,12 @@ pub fn acting_as<T: Send>(user: &User, work: impl FnOnce() -> T + Send) -> io::R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{Need, host_has};
     use std::fs;
 
     #[test]
     fn a_thread_acts_as_an_account_and_the_others_stay_who_they_are() {
-        if !rustix::process::geteuid().is_root() {
+        if !host_has(&[Need::Root]) {
             return;
         }
         let user = User { uid: 65534, gid: 65533, groups: vec![65533, 12345], ..User::default() };

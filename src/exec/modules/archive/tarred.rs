@@ -50,6 +50,7 @@ mod tests {
     use super::*;
     use halite_core::host::Machine;
     use halite_core::host::fake::Folder;
+    use halite_core::testing::{Need, host_has};
     use std::process::Command;
 
     /// An archive with a folder, a file, a link, a long name and a name that looks like what tar prints of links.
@@ -95,13 +96,15 @@ mod tests {
         made(&folder);
         let plain = listed(&folder, "plain").unwrap();
         for program in ["gzip", "bzip2", "xz", "lzma"] {
+            if !host_has(&[Need::Program(program)]) {
+                continue;
+            }
             let made = Command::new("sh")
-                .args(["-c", &format!("{program} <plain >{program} 2>/dev/null")])
+                .args(["-c", &format!("{program} <plain >{program}")])
                 .current_dir(folder.path())
                 .status();
-            if made.is_ok_and(|status| status.success()) {
-                assert_eq!(listed(&folder, program).unwrap(), plain, "{program}");
-            }
+            assert!(made.unwrap().success(), "{program}");
+            assert_eq!(listed(&folder, program).unwrap(), plain, "{program}");
         }
     }
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::testing::World;
 use halite_core::context::NoMaster;
 use halite_core::host::fake::Folder;
+use halite_core::testing::{Need, host_has};
 use halite_lang::yaml;
 use std::fs;
 
@@ -136,7 +137,7 @@ fn what_is_encrypted_is_decrypted_or_told() {
     let ctx = world.ctx_on(&host, &NoMaster);
     let given = decrypted(&ctx, Map::from_iter([("a", MESSAGE)]).into(), &"gpg".into());
     let compiled = compiled_on(&host, &files, &options);
-    if halite_core::host::Processes::which(&host, "gpg").is_some() {
+    if host_has(&[Need::Program("gpg")]) {
         assert_eq!(compiled.at("deep").and_then(|deep| deep.at("key")), Some(&"the secret of halite".into()));
         assert_eq!(given, Ok(Map::from_iter([("a", "the secret of halite")])));
     } else {

@@ -36,6 +36,11 @@ impl Low {
 
 /// Cuts high data into chunks and puts them in order.
 pub fn compile(high: Map, opts: &Map, grains: &Map) -> Result<Low, Vec<String>> {
+    order(cut_all(high, grains), opts)
+}
+
+/// Cuts high data into chunks.
+pub fn cut_all(high: Map, grains: &Map) -> Low {
     let mut low = Low::default();
     for (id, body) in high {
         let (Value::Str(id), Value::Map(body)) = (id, body) else { continue };
@@ -43,7 +48,7 @@ pub fn compile(high: Map, opts: &Map, grains: &Map) -> Result<Low, Vec<String>> 
             cut(&id, body, grains, &mut low);
         }
     }
-    order(low, opts)
+    low
 }
 
 /// Puts chunks that somebody else made in order (`state.low` and packages of states).

@@ -3,6 +3,8 @@
 mod aggregate;
 mod caller;
 mod checks;
+#[cfg(test)]
+mod examples;
 mod listen;
 mod parallel;
 mod pause;
@@ -386,9 +388,7 @@ impl<'s, 'a> Runner<'s, 'a> {
 
     /// Runs what a state does when others have changed.
     fn react(&mut self, chunk: usize, changed: &[String]) -> Map {
-        let mut low = self.chunks[chunk].clone();
-        low.insert("sfun", low.at("fun").cloned());
-        low.insert("fun", states::REACTION);
+        let low = reaction_of(&self.chunks[chunk]);
         let own = std::mem::replace(&mut self.chunks[chunk], low);
         let result = self.call(chunk, changed);
         self.chunks[chunk] = own;
@@ -479,6 +479,14 @@ impl<'s, 'a> Runner<'s, 'a> {
         self.number += 1;
         self.number - 1
     }
+}
+
+/// A chunk as it runs because what it watches has changed.
+fn reaction_of(chunk: &Map) -> Map {
+    let mut low = chunk.clone();
+    low.insert("sfun", low.at("fun").cloned());
+    low.insert("fun", states::REACTION);
+    low
 }
 
 /// The time of day, as Python's `isoformat` writes it.

@@ -290,6 +290,7 @@ fn timespec(time: Duration) -> Timespec {
 mod tests {
     use super::*;
     use crate::host::User;
+    use crate::testing::{Need, host_has};
 
     fn sh(script: &str) -> Command {
         Command { argv: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(), ..Command::default() }
@@ -370,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_process_can_run_as_somebody_else() {
-        if !rustix::process::geteuid().is_root() {
+        if !host_has(&[Need::Root]) {
             return;
         }
         let user = User { uid: 65534, gid: 65533, groups: vec![65533, 12345], ..User::default() };

@@ -224,7 +224,7 @@ fn together(attempts: Vec<Map>, pauses: Duration) -> Map {
 }
 
 /// The name of a chunk's state, `mod.fun`.
-fn full_name(low: &Map) -> String {
+pub fn full_name(low: &Map) -> String {
     let text = |name: &str| low.at(name).map(Value::to_text).unwrap_or_default();
     format!("{}.{}", text("state"), text("fun"))
 }
@@ -269,7 +269,7 @@ fn takes(function: &Function, name: &str) -> bool {
 }
 
 /// The arguments of a chunk that are for the state function. Words for whoever runs states are, where it declares them.
-fn arguments(low: &Map, function: &Function) -> Arguments {
+pub fn arguments(low: &Map, function: &Function) -> Arguments {
     let keywords = low
         .iter()
         .filter(|(name, _)| {

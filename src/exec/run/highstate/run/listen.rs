@@ -101,9 +101,7 @@ impl Runner<'_, '_> {
 
     /// Adds a chunk that is a state's reaction, with an ID of its own.
     fn add_listener(&mut self, chunk: usize) -> usize {
-        let mut low = self.chunks[chunk].clone();
-        low.insert("sfun", low.at("fun").cloned());
-        low.insert("fun", halite_core::state::REACTION);
+        let mut low = super::reaction_of(&self.chunks[chunk]);
         let id = low.at("__id__").map(Value::to_text).unwrap_or_default();
         low.insert("__id__", format!("listener_{id}"));
         for keyword in KEYWORDS {
