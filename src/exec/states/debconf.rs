@@ -120,9 +120,9 @@ impl State for SetFile {
             Value::Map(map) => Ok(map),
             _ => Err(failed(format!("{what} must be formed as a dict"))),
         };
-        let (context, defaults) = match (given(self.context, "Context"), given(self.defaults, "Defaults")) {
+        let (variables, defaults) = match (given(self.context, "Context"), given(self.defaults, "Defaults")) {
             (Err(wrong), _) | (_, Err(wrong)) => return Ok(wrong),
-            (Ok(context), Ok(defaults)) => (context, defaults),
+            (Ok(variables), Ok(defaults)) => (variables, defaults),
         };
         let (source, template, saltenv) = (self.source, self.template, look.saltenv.to_owned());
         let would = Outcome::new(None, "Debconf selections would have been set.");
@@ -131,7 +131,7 @@ impl State for SetFile {
             let fun = match template {
                 Some(template) => {
                     words.insert("template", template);
-                    words.insert("context", context);
+                    words.insert("context", variables);
                     words.insert("defaults", defaults);
                     "debconf.set_template"
                 }

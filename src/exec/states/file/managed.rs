@@ -188,8 +188,8 @@ impl Managed {
         }
         let name = self.name.clone();
         self.replace &= self.source.truthy() || count > 0;
-        let context = [("Context", &self.context), ("Defaults", &self.defaults)];
-        if let Some((what, _)) = context.iter().find(|(_, value)| value.truthy() && as_map(value).is_none()) {
+        let maps = [("Context", &self.context), ("Defaults", &self.defaults)];
+        if let Some((what, _)) = maps.iter().find(|(_, value)| value.truthy() && as_map(value).is_none()) {
             return Ok(failed(format!("{what} must be formed as a dict")));
         }
         let contents = match self.contents(look) {
