@@ -20,7 +20,7 @@ test:
 build:
 	. packaging/env.sh && prepare && cargo build --release
 
-# Against real Salt, which it installs into a folder of its own: BENCH_SALT=no leaves that out.
+# Against real Salt, which it installs into a directory of its own: BENCH_SALT=no leaves that out.
 bench: build
 	python3 tests/bench.py
 

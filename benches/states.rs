@@ -22,22 +22,22 @@ const COMMANDS: usize = 300;
 const FILES: usize = 1_000;
 
 fn main() {
-    let folder = std::env::temp_dir().join(format!("halite-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let directory = std::env::temp_dir().join(format!("halite-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
     for (shape, sls) in [("chain", chain as fn(usize) -> String), ("fan", fan), ("sls", two_sls)] {
         for size in SIZES {
-            let took = fastest(3, || compile(&folder, &sls(size)));
+            let took = fastest(3, || compile(&directory, &sls(size)));
             println!("compile_{shape}_{size}_ms {:.1}", took.as_secs_f64() * 1e3);
         }
     }
-    let run = fastest(5, || run_commands(&folder));
+    let run = fastest(5, || run_commands(&directory));
     let bare = fastest(5, bare_commands);
     println!("run_{COMMANDS}_ms {:.1}", run.as_secs_f64() * 1e3);
     println!("bare_{COMMANDS}_ms {:.1}", bare.as_secs_f64() * 1e3);
     println!("run_in_bare {:.2}", run.as_secs_f64() / bare.as_secs_f64());
-    let files = fastest(5, || bare_files(&folder.join("bare")));
+    let files = fastest(5, || bare_files(&directory.join("bare")));
     println!("bare_files_{FILES}_ms {:.1}", files.as_secs_f64() * 1e3);
-    let _ = std::fs::remove_dir_all(&folder);
+    let _ = std::fs::remove_dir_all(&directory);
 }
 
 fn fastest(count: usize, mut work: impl FnMut() -> Duration) -> Duration {
@@ -71,26 +71,26 @@ fn two_sls(size: usize) -> String {
     sls
 }
 
-fn compile(folder: &Path, sls: &str) -> Duration {
+fn compile(directory: &Path, sls: &str) -> Duration {
     let wanted: String = (0..sls.matches("- sls: wanted").count()).map(|at| format!("m{at}: test.nop\n")).collect();
-    put(folder, "wanted.sls", &wanted);
-    put(folder, "main.sls", sls);
+    put(directory, "wanted.sls", &wanted);
+    put(directory, "main.sls", sls);
     let started = Instant::now();
-    let chunks = call(folder, "state.show_low_sls");
+    let chunks = call(directory, "state.show_low_sls");
     let took = started.elapsed();
     let count = chunks.as_list().map_or(0, <[Value]>::len);
     assert!(count >= SIZES[0], "{count} chunks: {}", chunks.to_text());
     took
 }
 
-fn run_commands(folder: &Path) -> Duration {
+fn run_commands(directory: &Path) -> Duration {
     let mut sls = String::new();
     for at in 0..COMMANDS {
         let _ = write!(sls, "c{at}:\n  cmd.run:\n    - name: /bin/true\n    - shell: /bin/sh\n");
     }
-    put(folder, "main.sls", &sls);
+    put(directory, "main.sls", &sls);
     let started = Instant::now();
-    let results = call(folder, "state.sls");
+    let results = call(directory, "state.sls");
     let took = started.elapsed();
     let succeeded = |result: &&Value| result.at("result") == Some(&true.into());
     assert_eq!(results.as_map().map_or(0, |results| results.values().filter(succeeded).count()), COMMANDS);
@@ -107,13 +107,13 @@ fn bare_commands() -> Duration {
     started.elapsed()
 }
 
-fn put(folder: &Path, name: &str, text: &str) {
-    std::fs::write(folder.join(name), text).expect("a file");
+fn put(directory: &Path, name: &str, text: &str) {
+    std::fs::write(directory.join(name), text).expect("a file");
 }
 
 /// What a function answers for the SLS `main` of a minion without a master.
-fn call(folder: &Path, fun: &str) -> Value {
-    let at = folder.to_string_lossy().into_owned();
+fn call(directory: &Path, fun: &str) -> Value {
+    let at = directory.to_string_lossy().into_owned();
     let roots = Map::from_iter([("base", Value::list([at.as_str()]))]);
     let opts = Map::from_iter([
         ("id", Value::from("bench")),
@@ -141,13 +141,13 @@ fn call(folder: &Path, fun: &str) -> Value {
 }
 
 /// Files made as `file.managed` makes them: each written beside its place, given its owner and mode, and renamed.
-fn bare_files(folder: &Path) -> Duration {
-    let _ = std::fs::remove_dir_all(folder);
-    std::fs::create_dir_all(folder).expect("a folder");
+fn bare_files(directory: &Path) -> Duration {
+    let _ = std::fs::remove_dir_all(directory);
+    std::fs::create_dir_all(directory).expect("a directory");
     let started = Instant::now();
     for at in 0..FILES {
-        // One name for all drafts: a folder that has had a thousand more names is larger, and each file costs more in it.
-        let (draft, place) = (folder.join(".draft"), folder.join(at.to_string()));
+        // One name for all drafts: a directory that has had a thousand more names is larger, and each file costs more in it.
+        let (draft, place) = (directory.join(".draft"), directory.join(at.to_string()));
         std::fs::write(&draft, format!("the content of {at}\n")).expect("a file");
         std::os::unix::fs::chown(&draft, Some(0), Some(0)).expect("an owner");
         std::fs::set_permissions(&draft, std::fs::Permissions::from_mode(0o640)).expect("a mode");

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds Halite, starts a master and three minions in a temporary folder on loopback, runs jobs on them and cleans up.
+# Builds Halite, starts a master and three minions in a temporary directory on loopback, runs jobs on them and cleans up.
 set -eu
 cd "$(dirname "$0")/.."
 . packaging/env.sh

@@ -10,8 +10,8 @@ have() { command -v "$1" >/dev/null 2>&1; }
 say() { printf '%s\n' "$*" >&2; }
 
 sodium_archive() {
-    for folder in /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 /usr/lib /usr/local/lib; do
-        [ -f "$folder/libsodium.a" ] && { printf '%s\n' "$folder"; return 0; }
+    for directory in /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 /usr/lib /usr/local/lib; do
+        [ -f "$directory/libsodium.a" ] && { printf '%s\n' "$directory"; return 0; }
     done
     return 1
 }

@@ -14,12 +14,12 @@ set -eu
 
 usage() {
     cat <<'END'
-usage: install.sh --file HALITE [--to USER@HOST] [--folder FOLDER] [--master NAME] [--id ID] [--finger FINGERPRINT]
+usage: install.sh --file HALITE [--to USER@HOST] [--directory DIRECTORY] [--master NAME] [--id ID] [--finger FINGERPRINT]
                   [--no-start]
 
   --file HALITE         the file that is installed
   --to USER@HOST        install there, over ssh, as root or as a user who may sudo without a password
-  --folder FOLDER       where the programs are put; /usr/local/bin without it
+  --directory DIRECTORY where the programs are put; /usr/local/bin without it
   --master NAME         the master that the minion connects to; without it there is only the file
   --id ID               the minion's id; without it the name of the host
   --finger FINGERPRINT  the fingerprint of the master's key, as `salt-key -F` shows it; another master is refused
@@ -39,16 +39,16 @@ plain() {
     esac
 }
 
-file='' to='' folder=/usr/local/bin words=''
+file='' to='' directory=/usr/local/bin words=''
 while [ $# -gt 0 ]; do
     case $1 in
-    --file | --to | --folder | --master | --id | --finger)
+    --file | --to | --directory | --master | --id | --finger)
         [ $# -ge 2 ] || fail "$1 needs a value"
         [ "$1" = --file ] || plain "$1" "$2"
         case $1 in
         --file) file=$2 ;;
         --to) to=$2 ;;
-        --folder) folder=$2 ;;
+        --directory) directory=$2 ;;
         *) words="$words $1 $2" ;;
         esac
         shift 2
@@ -65,11 +65,11 @@ if [ -z "$to" ]; then
     chmod +x "$file" || fail "$file cannot be made executable"
     case $file in */*) ;; *) file=./$file ;; esac
     # shellcheck disable=SC2086 # each is a plain word
-    exec "$file" install "$folder" $words
+    exec "$file" install "$directory" $words
 fi
 
-# The file goes first, into a folder of its own that nobody else can write to.
+# The file goes first, into a directory of its own that nobody else can write to.
 place=$(ssh "$to" 'umask 077 && d=$(mktemp -d) && cat >"$d/halite" && chmod 700 "$d/halite" && echo "$d"' <"$file") ||
     fail "the file cannot be copied to $to"
-plain "the folder of $to" "$place"
-ssh "$to" "as=; [ -w /etc ] || as='sudo -n'; \$as $place/halite install $folder$words; code=\$?; rm -rf $place; exit \$code" </dev/null
+plain "the directory of $to" "$place"
+ssh "$to" "as=; [ -w /etc ] || as='sudo -n'; \$as $place/halite install $directory$words; code=\$?; rm -rf $place; exit \$code" </dev/null

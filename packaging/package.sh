@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes packages of the static binary: sh packaging/package.sh deb|rpm|tar [FOLDER]
+# Makes packages of the static binary: sh packaging/package.sh deb|rpm|tar [DIRECTORY]
 #
-# The file that HALITE names is packed, else the release build. FOLDER is where the packages are put, target/packages
+# The file that HALITE names is packed, else the release build. DIRECTORY is where the packages are put, target/packages
 # without it. REVISION counts packages of one version; COMPRESSION is deb's (xz, zstd, gzip); none packs no kind hard. What
 # each kind needs: dpkg-deb; rpmbuild; tar.
 #
@@ -23,7 +23,7 @@ case $kind in
 deb) have dpkg-deb || fail "dpkg-deb is missing: this makes Debian's packages on Debian and its kin" ;;
 rpm) have rpmbuild || fail "rpmbuild is missing: it is in the package rpm-build, on Debian rpm" ;;
 tar) ;;
-*) fail "usage: package.sh deb|rpm|tar [FOLDER]" ;;
+*) fail "usage: package.sh deb|rpm|tar [DIRECTORY]" ;;
 esac
 
 binary=${HALITE:-$(find target -maxdepth 3 -type f -path '*release/halite' 2>/dev/null | head -n 1)}
@@ -45,14 +45,14 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 umask 022
 
-# put MODE FILE PLACE: a file into a package's tree, its folders made.
+# put MODE FILE PLACE: a file into a package's tree, its directories made.
 put() {
     mkdir -p "$(dirname "$3")"
     cp "$2" "$3"
     chmod "$1" "$3"
 }
 
-# pages FOLDER: the manual pages, packed.
+# pages DIRECTORY: the manual pages, packed.
 pages() {
     mkdir -p "$1/usr/share/man/man1"
     for page in packaging/man/*.1; do gzip -9nc "$page" >"$1/usr/share/man/man1/$(basename "$page").gz"; done
@@ -139,7 +139,7 @@ make_tar() {
     mkdir -p "$tree"
     put 755 "$binary" "$tree/halite"
     for file in README.md CHANGELOG.md LICENSE packaging/install.sh; do put 644 "$file" "$tree/$(basename "$file")"; done
-    for folder in man completions etc services default logrotate.d sysusers.d tmpfiles.d; do cp -R "packaging/$folder" "$tree/"; done
+    for directory in man completions etc services default logrotate.d sysusers.d tmpfiles.d; do cp -R "packaging/$directory" "$tree/"; done
     cp -R docs "$tree/docs"
     tar -C "$work" --owner=0 --group=0 --numeric-owner --sort=name --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" |
         gzip -${level}n >"$out/$name.tar.gz"

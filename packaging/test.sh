@@ -18,18 +18,18 @@ checked fmt cargo fmt --all --check
 checked clippy cargo clippy --quiet --workspace --all-targets -- -D warnings
 checked deny cargo deny --log-level error check bans licenses sources
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
 # What the tests say past cargo goes to where it went, and to a file. A shell knows the end of the last of a pipe alone.
 {
-    { cargo test --quiet --workspace --no-fail-fast 2>&1 >&3 3>&- || : >"$folder/failed"; } | tee "$folder/told" >&2
+    { cargo test --quiet --workspace --no-fail-fast 2>&1 >&3 3>&- || : >"$directory/failed"; } | tee "$directory/told" >&2
 } 3>&1
 
 # Dots of cargo may stand before it on the line.
-if grep -o 'left out: .*' "$folder/told" >"$folder/left-out"; then
-    say "halite: $(wc -l <"$folder/left-out") times a test or a part of one was left out:"
-    sort -u "$folder/left-out" >&2
+if grep -o 'left out: .*' "$directory/told" >"$directory/left-out"; then
+    say "halite: $(wc -l <"$directory/left-out") times a test or a part of one was left out:"
+    sort -u "$directory/left-out" >&2
 else
     say "halite: no test was left out"
 fi
-[ ! -e "$folder/failed" ]
+[ ! -e "$directory/failed" ]

@@ -3,8 +3,8 @@
 
 usage: tests/bench.py [--salt VENV | --no-salt]
 
-Real Salt (3008.4, from PyPI) is installed into a folder of its own the first time. Everything runs in temporary
-folders on loopback. The last table says what was measured, what the aim is and whether it is met.
+Real Salt (3008.4, from PyPI) is installed into a directory of its own the first time. Everything runs in temporary
+directories on loopback. The last table says what was measured, what the aim is and whether it is met.
 """
 import argparse, contextlib, datetime, filecmp, json, os, shutil, socket, sqlite3, statistics, subprocess, sys, tempfile, threading, time
 
@@ -13,7 +13,7 @@ ROOT = os.path.dirname(HERE)
 SALT_VERSION = '3008.4'
 FILE_BYTES = 100_000_000
 JOBS = 10_000
-FILES, FOLDER, PACKAGES = 1_000, 5_000, 100
+FILES, DIRECTORY, PACKAGES = 1_000, 5_000, 100
 parser = argparse.ArgumentParser()
 parser.add_argument('--salt', default=os.path.join(tempfile.gettempdir(), 'halite-bench-salt'))
 parser.add_argument('--no-salt', action='store_true', default=os.environ.get('BENCH_SALT') == 'no')
@@ -121,18 +121,18 @@ class Fleet:
         return self.command('salt-call', '--local', f'--file-root={self.root}/states', 'state.id_exists', 's999', 'thousand')
 
     def effects(self, count):
-        """Median seconds of states that have something to do: files made and looked at again, a folder that is copied and
+        """Median seconds of states that have something to do: files made and looked at again, a directory that is copied and
         compared, packages that are there."""
         tree, made = f'{self.root}/states', f'{self.root}/made'
-        os.makedirs(f'{tree}/folder', exist_ok=True)
-        for at in range(FOLDER):
-            with open(f'{tree}/folder/{at}', 'w') as file:
+        os.makedirs(f'{tree}/directory', exist_ok=True)
+        for at in range(DIRECTORY):
+            with open(f'{tree}/directory/{at}', 'w') as file:
                 file.write(f'content of file {at}\n')
         with open(f'{tree}/files.sls', 'w') as sls:
             sls.write(f'{{% for at in range({FILES}) %}}\n{made}/files/{{{{ at }}}}:\n  file.managed:\n    - contents: the content of {{{{ at }}}}\n'
                       f'    - user: root\n    - group: root\n    - mode: "0640"\n    - makedirs: True\n{{% endfor %}}')
         with open(f'{tree}/recurse.sls', 'w') as sls:
-            sls.write(f'{made}/folder:\n  file.recurse:\n    - source: salt://folder\n')
+            sls.write(f'{made}/directory:\n  file.recurse:\n    - source: salt://directory\n')
         names = sh('dpkg-query', '-W', '-f', '${binary:Package}\n').split()[:PACKAGES]
         with open(f'{tree}/packages.sls', 'w') as sls:
             sls.write('packages:\n  pkg.installed:\n    - refresh: False\n    - pkgs: [' + ', '.join(f'"{name}"' for name in names) + ']\n')
@@ -248,12 +248,12 @@ RENDERER = '''
 import json, statistics, sys, tempfile, time
 import salt.config
 from salt.utils.templates import render_jinja_tmpl
-folder = sys.argv[1]
-with open(folder + "/data.json") as file: data = json.load(file)
-with open(folder + "/site/init.sls") as file: text = file.read()
+directory = sys.argv[1]
+with open(directory + "/data.json") as file: data = json.load(file)
+with open(directory + "/site/init.sls") as file: text = file.read()
 with tempfile.TemporaryDirectory() as cachedir:
     options = salt.config.minion_config(None)
-    options.update(file_client="local", file_roots={"base": [folder]}, cachedir=cachedir, id="web1")
+    options.update(file_client="local", file_roots={"base": [directory]}, cachedir=cachedir, id="web1")
     def get(path):
         value = data["pillar"]
         for step in path.split(":"): value = value[step]
@@ -274,9 +274,9 @@ def main():
     binary = sh('sh', '-c', 'find target -maxdepth 3 -type f -path "*release/halite" | head -n 1', cwd=ROOT).strip()
     if not binary:
         sys.exit('build it first: make build')
-    folder = tempfile.mkdtemp(prefix='hb')
-    sh(os.path.join(ROOT, binary), 'install', folder)
-    ours = Fleet(folder, 13505)
+    directory = tempfile.mkdtemp(prefix='hb')
+    sh(os.path.join(ROOT, binary), 'install', directory)
+    ours = Fleet(directory, 13505)
     try:
         # First, as with Salt: what is measured below leaves tens of thousands of jobs, which would be listed too.
         cold = ours.cold(10)
@@ -291,13 +291,13 @@ def main():
         effects = ours.effects(5)
         states = dict(line.split() for line in sh('cargo', 'bench', '--quiet', '--bench', 'states', cwd=ROOT).splitlines()
                       if len(line.split()) == 2)
-        version = best_of(50, f'{folder}/salt', '--version')
+        version = best_of(50, f'{directory}/salt', '--version')
         master, minion = ours.memory()
         file_time = ours.fetch()
         raw_time = raw_copy(f'{ours.root}/files/big', f'{ours.root}/raw')
     finally:
         ours.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
     size = os.path.getsize(os.path.join(ROOT, binary)) / 1e6
     trips = float(measured['job_in_round_trips'])
     row('one job, in raw NNG round trips', f"{trips:.2f} ({measured['job_us']} us of {measured['raw_round_trip_us']} us)", 'at most 6', trips <= 6)
@@ -368,7 +368,7 @@ def salt(measured, call, ping, thousand, cold, effects, file_time, master, minio
     ratio('1,000 states rendered and compiled', their_thousand / thousand, 100, ms(thousand), ms(their_thousand))
     for what, mine, other in zip(('grains.items, cold', 'salt-run, cold', f'{JOBS:,} jobs in jobs.list_jobs'), cold, their_cold):
         ratio(what, other / mine, 20, ms(mine), ms(other))
-    kinds = ((f'{FILES:,} file.managed, made', 50), ('  the same again', 50), (f'file.recurse of {FOLDER:,} files', 1),
+    kinds = ((f'{FILES:,} file.managed, made', 50), ('  the same again', 50), (f'file.recurse of {DIRECTORY:,} files', 1),
              ('  the same again', 1), (f'pkg.installed of {PACKAGES} packages that are there', 1))
     for (what, aim), mine, other in zip(kinds, effects, their_effects):
         ratio(what, other / mine, aim, ms(mine), ms(other))

@@ -6,7 +6,7 @@
 //! more fails; that it does is the first thing that is tried. Daemons, whose threads have stacks that they do not use, are
 //! asked for the most that they have had, which is exact while they live.
 
-use crate::fleet::{Fleet, Folder, Ran};
+use crate::fleet::{Directory, Fleet, Ran};
 use halite_value::{Value, parse_json};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -71,40 +71,40 @@ fn state(conf: &Path, args: &[&str]) -> (Value, Value) {
 
 /// A host with a large file at `root/tree/sub/big` of its own file server.
 struct Bare {
-    folder: Folder,
+    directory: Directory,
 }
 
 impl Bare {
     fn new() -> Bare {
-        let bare = Bare { folder: Folder::fresh() };
+        let bare = Bare { directory: Directory::fresh() };
         big(&bare.source());
-        let root = bare.folder.0.display();
+        let root = bare.directory.0.display();
         let text = format!("id: bare\nroot_dir: {root}/host\nfile_roots:\n  base: ['{root}/root']\n");
-        fs::write(bare.folder.0.join("minion"), text).unwrap();
+        fs::write(bare.directory.0.join("minion"), text).unwrap();
         bare
     }
 
     fn source(&self) -> PathBuf {
-        self.folder.0.join("root/tree/sub/big")
+        self.directory.0.join("root/tree/sub/big")
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.0.join(name)
+        self.directory.0.join(name)
     }
 
     fn state(&self, args: &[&str]) -> (Value, Value) {
-        state(&self.folder.0, &[&["--local", "state.single"], args].concat())
+        state(&self.directory.0, &[&["--local", "state.single"], args].concat())
     }
 
     fn answer(&self, args: &[&str]) -> Value {
-        answer(&self.folder.0, &[&["--local"], args].concat())
+        answer(&self.directory.0, &[&["--local"], args].concat())
     }
 }
 
 #[test]
 fn what_holds_a_large_file_whole_does_not_get_the_memory() {
     let bare = Bare::new();
-    let ran = call(&bare.folder.0, &["--local", "file.read", bare.source().to_str().unwrap()]);
+    let ran = call(&bare.directory.0, &["--local", "file.read", bare.source().to_str().unwrap()]);
     assert!(ran.code != 0 && ran.out.len() < 1 << 20, "the limit is none: {}", ran.code);
 }
 
@@ -135,7 +135,7 @@ fn a_state_brings_compares_and_replaces_a_large_file() {
 }
 
 #[test]
-fn a_state_brings_a_folder_with_a_large_file() {
+fn a_state_brings_a_directory_with_a_large_file() {
     let bare = Bare::new();
     let name = format!("name={}", bare.path("dest").display());
     let recurse = || bare.state(&["file.recurse", &name, "source=salt://tree"]);

@@ -16,8 +16,8 @@ pub struct Boot {
 
 impl Boot {
     /// Nothing where that is not to be had: it takes root, `unshare` and `mount` (package util-linux).
-    pub fn another(folder: &Path) -> Option<Boot> {
-        let boot = Boot { file: folder.join("boot_id") };
+    pub fn another(directory: &Path) -> Option<Boot> {
+        let boot = Boot { file: directory.join("boot_id") };
         fs::write(&boot.file, format!("{ANOTHER}\n")).unwrap();
         let told = boot.command(&["cat", TOLD]).stdin(Stdio::null()).stderr(Stdio::null()).output();
         let is_told = told.is_ok_and(|told| String::from_utf8_lossy(&told.stdout).trim() == ANOTHER);

@@ -192,8 +192,8 @@ impl Field {
             wait_ms: FIRST_MS,
             ..Publish::default()
         };
-        let folder = self.fleet.path("run");
-        thread::spawn(move || smol::block_on(run_client(&folder, publish)))
+        let directory = self.fleet.path("run");
+        thread::spawn(move || smol::block_on(run_client(&directory, publish)))
     }
 
     /// The same as a program.
@@ -233,8 +233,8 @@ impl Field {
                 self.crashed = self.boot();
                 self.fleet.kill(VICTIM);
                 self.fleet.end_workers_of(VICTIM);
-                for folder in ["proc", "spool"] {
-                    let _ = fs::remove_dir_all(self.fleet.path(VICTIM).join("cache").join(folder));
+                for directory in ["proc", "spool"] {
+                    let _ = fs::remove_dir_all(self.fleet.path(VICTIM).join("cache").join(directory));
                 }
                 self.fleet.set_boot(VICTIM, boot);
                 self.fleet.start_minion(VICTIM);
@@ -419,8 +419,8 @@ impl Field {
     }
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| !name.starts_with('.')).collect()
 }
@@ -443,10 +443,10 @@ impl Told {
     }
 }
 
-async fn run_client(folder: &Path, publish: Publish) -> Told {
+async fn run_client(directory: &Path, publish: Publish) -> Told {
     let mut told = Told::default();
     let told_so = async {
-        let client = Client::connect(folder).await.map_err(|error| error.to_string())?;
+        let client = Client::connect(directory).await.map_err(|error| error.to_string())?;
         let answer = client.ask(&LocalAsk::Publish(Box::new(publish))).await.map_err(|error| error.to_string())?;
         let LocalAnswer::Published { jid, minions, absent, steps } = answer else {
             return Err(format!("{answer:?}"));

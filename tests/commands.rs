@@ -1,7 +1,7 @@
 //! Command lines as they are typed, right and wrong, with all that comes back and the exit code: the tables in
 //! `tests/data/commands/`, against a master with two minions that are there and one that is not.
 //!
-//! Each runs in a shell, in a folder of its own (`@HERE@`) with nothing in it but the configuration `keys`: that of a
+//! Each runs in a shell, in a directory of its own (`@HERE@`) with nothing in it but the configuration `keys`: that of a
 //! master that does not run and knows six keys.
 
 use crate::fleet::{Fleet, wait_for};
@@ -25,7 +25,7 @@ const TABLES: [(&str, &str); 7] = [
     ("halite", include_str!("data/commands/halite.txt")),
 ];
 
-/// The keys of the master that does not run, by folder.
+/// The keys of the master that does not run, by directory.
 const KEYS: [(&str, &[&str]); 4] = [
     ("minions", &["web1", "db1"]),
     ("minions_pre", &["new1", "new2"]),
@@ -100,12 +100,12 @@ fn start_fleet() -> Fleet {
     fleet
 }
 
-/// The folder of one command line.
+/// The directory of one command line.
 fn furnish(here: &Path, key: &str) {
     let keys = here.join("keys");
-    for (folder, ids) in KEYS {
-        fs::create_dir_all(keys.join("pki").join(folder)).unwrap();
-        ids.iter().for_each(|id| fs::write(keys.join("pki").join(folder).join(id), key).unwrap());
+    for (directory, ids) in KEYS {
+        fs::create_dir_all(keys.join("pki").join(directory)).unwrap();
+        ids.iter().for_each(|id| fs::write(keys.join("pki").join(directory).join(id), key).unwrap());
     }
     let text = format!("root_dir: {0}\npki_dir: {0}/pki\n", keys.display());
     fs::write(keys.join("master"), text).unwrap();

@@ -133,11 +133,11 @@ def maps_of(name):
     return collections.OrderedDict if "\n# ordered\n" in path_of(name).read_text() else dict
 
 
-def configuration(folder, more=None, disabled=()):
+def configuration(directory, more=None, disabled=()):
     grains = {**MINION["grains"], **(more or {})}
-    options = dict(MINION, root_dir=str(folder / "root"), grains=grains, disable_modules=list(disabled))
-    (folder / "minion").write_text(json.dumps(options))
-    (folder / "root").mkdir()
+    options = dict(MINION, root_dir=str(directory / "root"), grains=grains, disable_modules=list(disabled))
+    (directory / "minion").write_text(json.dumps(options))
+    (directory / "root").mkdir()
 
 
 def plain(value):
@@ -154,7 +154,7 @@ def plain(value):
     return value
 
 
-def answer_as_salt(folder, maps=dict):
+def answer_as_salt(directory, maps=dict):
     """Runs within Salt's interpreter: calls from standard input, answers to standard output."""
     import logging
 
@@ -163,7 +163,7 @@ def answer_as_salt(folder, maps=dict):
     import salt.config
 
     complete()
-    configured = pathlib.Path(folder) / "minion"
+    configured = pathlib.Path(directory) / "minion"
     grains = configured.with_name("grains")
     written = lambda: grains.read_bytes() if grains.exists() else None
 
@@ -234,7 +234,7 @@ def prepare(line):
     return {"answer": None}
 
 
-# Mounts and begins a root that is thrown away: $1 what is below, $2 a folder to work in; then the folders that are shown in
+# Mounts and begins a root that is thrown away: $1 what is below, $2 a directory to work in; then the directories that are shown in
 # it as they are, up to "--", and the command.
 ROOT = """
 set -e
@@ -278,31 +278,31 @@ def in_root(below, python, program, words, asked, own=__file__):
 
 def answer_in_root(program, name):
     """Runs within the root: all calls of one program."""
-    folder = pathlib.Path("/tmp/compare")
-    folder.mkdir()
-    configuration(folder, grains_of(name), () if program else without(name))
+    directory = pathlib.Path("/tmp/compare")
+    directory.mkdir()
+    configuration(directory, grains_of(name), () if program else without(name))
     if not program:
-        return answer_as_salt(folder, maps_of(name))
+        return answer_as_salt(directory, maps_of(name))
     answers = []
     for call in json.load(sys.stdin):
-        answers.append(prepare(call[1][0]) if call[0] == "$" else ask_halite(program, folder, call))
+        answers.append(prepare(call[1][0]) if call[0] == "$" else ask_halite(program, directory, call))
     print("\n" + json.dumps(answers))
 
 
-def ask_salt(python, folder, asked):
+def ask_salt(python, directory, asked):
     done = subprocess.run(
-        [python, __file__, "--inside", str(folder)], input=json.dumps(asked), text=True, capture_output=True
+        [python, __file__, "--inside", str(directory)], input=json.dumps(asked), text=True, capture_output=True
     )
     if done.returncode:
         sys.exit(f"salt: {done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def ask_halite(program, folder, call):
+def ask_halite(program, directory, call):
     fun, positional, keywords = call
     words = [as_word(value) for value in positional]
     words += [f"{name}={as_word(value)}" for name, value in keywords.items()]
-    command = [program, "salt-call", "--local", "-c", str(folder), "--out=json", "-lquiet", fun, "--", *words]
+    command = [program, "salt-call", "--local", "-c", str(directory), "--out=json", "-lquiet", fun, "--", *words]
     try:
         done = subprocess.run(command, text=True, capture_output=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
@@ -329,7 +329,7 @@ def of_state(answer):
 
 
 def in_order(result):
-    """Salt walks through folders in the order in which the disk has them."""
+    """Salt walks through directories in the order in which the disk has them."""
     comment, changes = result["comment"], result["changes"]
     if isinstance(comment, str) and ("The following files will be changed" in comment or "####" in comment):
         result["comment"] = sorted(comment.splitlines())
@@ -371,12 +371,12 @@ def like(salt, halite):
     return "answer" in salt and "answer" in halite and type(salt["answer"]) is type(halite["answer"])
 
 
-def record(python, folder, names):
+def record(python, directory, names):
     for name in names:
         asked = [(fun, positional, keywords) for fun, positional, keywords, _ in calls(name)]
         notes = [note for *_, note in calls(name)]
         lines = []
-        for call, note, answer in zip(asked, notes, ask_salt(python, folder, asked)):
+        for call, note, answer in zip(asked, notes, ask_salt(python, directory, asked)):
             if not note:
                 lines.append(json.dumps({"call": call, **answer}, ensure_ascii=False))
         if not lines:
@@ -399,10 +399,10 @@ GRAINS = {
 }
 
 
-def grains(python, program, folder):
+def grains(python, program, directory):
     """The grains of this machine, key by key."""
-    salt = ask_salt(python, folder, [("grains.items", [], {})])[0]["answer"]
-    ours = ask_halite(program, folder, ("grains.items", [], {}))["answer"]
+    salt = ask_salt(python, directory, [("grains.items", [], {})])[0]["answer"]
+    ours = ask_halite(program, directory, ("grains.items", [], {}))["answer"]
     print("| grain | Salt | Halite | reason |\n|---|---|---|---|")
     missing, same = 0, 0
     for key in sorted(set(salt) | set(ours)):
@@ -417,7 +417,7 @@ def grains(python, program, folder):
     return 1 if missing else 0
 
 
-def compare(python, program, folder, names, root, into):
+def compare(python, program, directory, names, root, into):
     total = collections.Counter()
     rows = {}
     print("| function | calls | agree | else |\n|---|---|---|---|")
@@ -438,8 +438,8 @@ def compare(python, program, folder, names, root, into):
                 one = lambda side: in_root(root, python, program, ["--in-root", side, name], asked)
                 answers, ours = pool.map(one, sides)
         else:
-            answers = ask_salt(python, folder, asked)
-            ours = [ask_halite(program, folder, call) for call in asked]
+            answers = ask_salt(python, directory, asked)
+            ours = [ask_halite(program, directory, call) for call in asked]
         for (*call, note), salt, halite in zip(noted, answers, ours):
             if call[0] == "$":
                 continue
@@ -474,14 +474,14 @@ def compare(python, program, folder, names, root, into):
     return 1 if total["unexplained"] or share < 90 else 0
 
 
-def few(program, folder):
+def few(program, directory):
     """The functions of states that are called in fewer than three ways."""
     lines = collections.defaultdict(set)
     for path in STATES.glob("*.calls"):
         for *call, _ in calls(f"states/{path.stem}"):
             if call[0] != "$":
                 lines[subject(call)].add(json.dumps([call[1], {**call[2], "test": None}]))
-    known = ask_halite(program, folder, ("sys.list_state_functions", [], {}))["answer"]
+    known = ask_halite(program, directory, ("sys.list_state_functions", [], {}))["answer"]
     found = [f"{fun}: {len(lines[fun])}" for fun in known if len(lines[fun]) < 3]
     print("\n".join(found) or f"{len(known)} functions of states, each called in at least three ways")
     return 1 if found else 0
@@ -546,16 +546,16 @@ def main():
     )
     if given.record:
         names = [name for name in names if not needs_root(name) and not name.startswith("states/")]
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        configuration(folder)
+    with tempfile.TemporaryDirectory() as directory:
+        directory = pathlib.Path(directory)
+        configuration(directory)
         if given.few:
-            return few(given.halite, folder)
+            return few(given.halite, directory)
         if given.grains:
-            return grains(given.salt, given.halite, folder)
+            return grains(given.salt, given.halite, directory)
         if given.record:
-            return record(given.salt, folder, names)
-        return compare(given.salt, given.halite, folder, names, given.root, given.into)
+            return record(given.salt, directory, names)
+        return compare(given.salt, given.halite, directory, names, given.root, given.into)
 
 
 if __name__ == "__main__":

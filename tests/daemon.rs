@@ -227,7 +227,7 @@ fn another_account_has_no_rights_left_of_root() {
     fleet.wait_connected(&["web1"]);
     let ran = fleet.salt(&["web1", "cmd.run", "id -u; id -G", "--out=txt"]);
     assert!(ran.out.contains("65534"), "{}{}", ran.out, ran.err);
-    // The folder of the pid file is root's: it cannot be removed any more, but holds up nobody.
+    // The directory of the pid file is root's: it cannot be removed any more, but holds up nobody.
     minion.stop();
     assert_eq!(fs::read_to_string(&minion.pidfile).unwrap(), "");
     assert!(Background::start(&fleet, "salt-minion").stop() < Duration::from_secs(1));

@@ -1,6 +1,6 @@
 //! Files between a real master and a real minion.
 
-use super::fleet::{Fleet, Folder, Ran, free_port, wait_for};
+use super::fleet::{Directory, Fleet, Ran, free_port, wait_for};
 use super::proxy::Proxy;
 use halite_value::Value;
 use std::fs;
@@ -24,7 +24,7 @@ fn noise(path: &Path, bytes: usize) -> Vec<u8> {
     noise
 }
 
-/// A fleet whose master serves a folder, which is made.
+/// A fleet whose master serves a directory, which is made.
 fn serving(minions: &[&str], master: &str) -> (Fleet, PathBuf) {
     let accept = if master.contains("auto_accept") { "" } else { "auto_accept: True\n" };
     let fleet = Fleet::prepare(minions, &format!("{accept}{master}"), "");
@@ -293,11 +293,11 @@ fn files_are_taken_only_where_that_is_on_and_only_in_bounds() {
     assert_eq!(json(&fleet, &["cp.push", &mine, "upload_path=../../../evil"]), "false");
     fs::write(fleet.path("mine"), vec![0; 3_000_000]).unwrap();
     assert_eq!(json(&fleet, &["cp.push", &mine]), "false", "it is longer than file_recv_max_size");
-    fs::create_dir_all(fleet.path("folder/sub")).unwrap();
-    fs::write(fleet.path("folder/sub/one.conf"), "one").unwrap();
-    fs::write(fleet.path("folder/two.txt"), "two").unwrap();
-    let folder = fleet.path("folder").display().to_string();
-    assert_eq!(json(&fleet, &["cp.push_dir", &folder, "glob=*.conf", "upload_path=/up"]), "true");
+    fs::create_dir_all(fleet.path("directory/sub")).unwrap();
+    fs::write(fleet.path("directory/sub/one.conf"), "one").unwrap();
+    fs::write(fleet.path("directory/two.txt"), "two").unwrap();
+    let directory = fleet.path("directory").display().to_string();
+    assert_eq!(json(&fleet, &["cp.push_dir", &directory, "glob=*.conf", "upload_path=/up"]), "true");
     assert_eq!(fs::read(fleet.path("cache/minions/web1/files/up/sub/one.conf")).unwrap(), b"one");
     assert!(!fleet.path("cache/minions/web1/files/up/two.txt").exists());
 }
@@ -363,7 +363,7 @@ fn jobs_stay_quick_and_memory_small_during_a_transfer() {
 }
 
 #[test]
-fn salt_cp_copies_files_and_folders() {
+fn salt_cp_copies_files_and_directories() {
     let (mut fleet, _) = serving(&["web1", "web2"], "");
     start(&mut fleet, &["web1", "web2"]);
     let noise = noise(&fleet.path("noise"), 300_000);
@@ -403,11 +403,11 @@ fn salt_cp_copies_files_and_folders() {
 #[test]
 fn a_minions_own_files_are_answered_as_salt_answers() {
     let table = halite_value::parse_json(include_str!("data/cp.json")).unwrap();
-    let folder = Folder::fresh();
-    let root = folder.0.display().to_string();
+    let directory = Directory::fresh();
+    let root = directory.0.display().to_string();
     let pairs = |name: &str| {
         let map = table.at(name).unwrap().as_map().unwrap();
-        map.iter().map(|(path, text)| (folder.0.join(path.to_text()), text.to_text())).collect::<Vec<_>>()
+        map.iter().map(|(path, text)| (directory.0.join(path.to_text()), text.to_text())).collect::<Vec<_>>()
     };
     let with_parent = |path: &Path| fs::create_dir_all(path.parent().unwrap()).unwrap();
     for (path, text) in pairs("files") {
@@ -422,16 +422,16 @@ fn a_minions_own_files_are_answered_as_salt_answers() {
         let mode = u32::from_str_radix(&mode, 8).unwrap();
         fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     }
-    for name in table.at("folders").unwrap().as_list().unwrap() {
-        fs::create_dir_all(folder.0.join(name.to_text())).unwrap();
+    for name in table.at("directories").unwrap().as_list().unwrap() {
+        fs::create_dir_all(directory.0.join(name.to_text())).unwrap();
     }
     for name in ["out", "conf"] {
-        fs::create_dir_all(folder.0.join(name)).unwrap();
+        fs::create_dir_all(directory.0.join(name)).unwrap();
     }
     let config = "id: m1\nfile_client: local\nroot_dir: @ROOT@\ncachedir: @ROOT@/cache\nlog_level: quiet\n\
                   file_ignore_glob: ['*.swp']\nfile_roots:\n  base: ['@ROOT@/roots/a', '@ROOT@/roots/b']\n  \
                   dev: ['@ROOT@/roots/dev']\n  __env__: ['@ROOT@/roots/envs/__env__']\n";
-    fs::write(folder.0.join("conf/minion"), config.replace("@ROOT@", &root)).unwrap();
+    fs::write(directory.0.join("conf/minion"), config.replace("@ROOT@", &root)).unwrap();
     let calls = table.at("calls").unwrap().as_list().unwrap();
     let (mut wrong, mut agreeing) = (Vec::new(), 0);
     for call in calls {
@@ -440,7 +440,7 @@ fn a_minions_own_files_are_answered_as_salt_answers() {
         let ran = Command::new(env!("CARGO_BIN_EXE_halite"))
             .args(["salt-call", "-c", "conf", "--local", "--out=json", "--out-indent=-1"])
             .args(&words)
-            .current_dir(&folder.0)
+            .current_dir(&directory.0)
             .output();
         let ran = Ran::from(ran.unwrap());
         let answer = halite_value::parse_json(&ran.out.replace(&root, "@ROOT@")).ok();

@@ -1,4 +1,4 @@
-//! A real master and real minions as processes, in a temporary folder, on free loopback ports.
+//! A real master and real minions as processes, in a temporary directory, on free loopback ports.
 //!
 //! Everything that is started ends with the [`Fleet`], whatever the test does.
 
@@ -21,21 +21,21 @@ use std::time::{Duration, Instant};
 /// How long anything may take before a test gives up.
 pub const LIMIT: Duration = Duration::from_secs(30);
 
-/// A folder that is gone with its owner.
-pub struct Folder(pub PathBuf);
+/// A directory that is gone with its owner.
+pub struct Directory(pub PathBuf);
 
-impl Folder {
-    pub fn fresh() -> Folder {
+impl Directory {
+    pub fn fresh() -> Directory {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         // Short: a local socket has 107 bytes for its name.
-        let folder = std::env::temp_dir().join(format!("hf{}-{number}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
+        let directory = std::env::temp_dir().join(format!("hf{}-{number}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        Directory(directory)
     }
 }
 
-impl Drop for Folder {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -43,7 +43,7 @@ impl Drop for Folder {
 
 /// A master with its minions.
 pub struct Fleet {
-    folder: Folder,
+    directory: Directory,
     pub publish_port: u16,
     pub ret_port: u16,
     running: HashMap<String, Child>,
@@ -68,11 +68,11 @@ impl Fleet {
 
     /// The configuration of a fleet, nothing started. `master` and `minion` are lines for their files.
     pub fn prepare(minions: &[&str], master: &str, minion: &str) -> Fleet {
-        let folder = Folder::fresh();
+        let directory = Directory::fresh();
         let (publish_port, ret_port) = (free_port(), free_port());
-        let root = folder.0.display().to_string();
+        let root = directory.0.display().to_string();
         let fleet = Fleet {
-            folder,
+            directory,
             publish_port,
             ret_port,
             running: HashMap::new(),
@@ -109,7 +109,7 @@ impl Fleet {
     pub fn start_many(&mut self, count: usize, args: &[&str]) -> Vec<u32> {
         let port = self.ret_port.to_string();
         let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
-        command.args(["fleet", &count.to_string(), "--port", &port, "--folder"]).arg(self.path("crowd")).args(args);
+        command.args(["fleet", &count.to_string(), "--port", &port, "--directory"]).arg(self.path("crowd")).args(args);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         self.running.insert("crowd".to_owned(), child);
@@ -126,7 +126,7 @@ impl Fleet {
     }
 
     pub fn path(&self, below: impl AsRef<Path>) -> PathBuf {
-        self.folder.0.join(below)
+        self.directory.0.join(below)
     }
 
     pub fn start_master(&mut self) {
@@ -267,27 +267,27 @@ impl Drop for Fleet {
             let _ = child.kill();
             let _ = child.wait();
         }
-        end_workers(&self.folder.0);
+        end_workers(&self.directory.0);
     }
 }
 
 /// Workers are in sessions of their own and outlive their daemon: each goes with its session.
-fn end_workers(folder: &Path) {
-    for worker in workers_below(folder) {
+fn end_workers(directory: &Path) {
+    for worker in workers_below(directory) {
         for pid in processes().filter(|pid| session_of(*pid) == Some(worker)) {
             signal(pid, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// The workers that have files below a folder open.
-fn workers_below(folder: &Path) -> Vec<u32> {
+/// The workers that have files below a directory open.
+fn workers_below(directory: &Path) -> Vec<u32> {
     let is_ours = |pid: &u32| {
         let process = Path::new("/proc").join(pid.to_string());
         let name = fs::read(process.join("cmdline")).unwrap_or_default();
         let mut files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         name.starts_with(b"halite-worker")
-            && files.any(|file| fs::read_link(file.path()).is_ok_and(|target| target.starts_with(folder)))
+            && files.any(|file| fs::read_link(file.path()).is_ok_and(|target| target.starts_with(directory)))
     };
     processes().filter(is_ours).collect()
 }

@@ -40,11 +40,11 @@ fn a_burst_of_publications_loses_none() {
     fleet.start_many(minions, &[]);
     wait_for("all to be connected", || (fleet.connected().len() == minions).then_some(()));
     let executor = Rc::new(LocalExecutor::new());
-    let folder = fleet.path("run");
+    let directory = fleet.path("run");
     // A machine that is busy with other tests may take a minion for away for a moment: it is named, and not sent the job.
     let mut sent = 0;
     smol::block_on(executor.run(async {
-        let client = Rc::new(Client::connect(&folder).await.unwrap());
+        let client = Rc::new(Client::connect(&directory).await.unwrap());
         let publish = async |client: Rc<Client>| match client.ask(&ping()).await.unwrap() {
             LocalAnswer::Published { minions, absent, .. } => (minions.len(), absent.len()),
             other => panic!("{other:?}"),

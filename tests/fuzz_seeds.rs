@@ -9,10 +9,10 @@ use std::path::Path;
 
 #[test]
 fn no_seed_makes_a_decoder_panic() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/fuzz");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/fuzz");
     let mut seeds = 0;
     for (name, _) in DECODERS {
-        for entry in fs::read_dir(folder.join(name)).unwrap_or_else(|_| panic!("{name} has no seeds")) {
+        for entry in fs::read_dir(directory.join(name)).unwrap_or_else(|_| panic!("{name} has no seeds")) {
             let bytes = fs::read(entry.unwrap().path()).unwrap();
             decoders::run(name, &bytes);
             for at in 0..bytes.len().min(200) {

@@ -1,10 +1,10 @@
 //! `docs/guide.md`: each command of it is run, in its order, and must answer as it says there.
 //!
-//! Each host of the guide is a folder that stands for its `/`: the folders that a command names are put below it, the
+//! Each host of the guide is a directory that stands for its `/`: the directories that a command names are put below it, the
 //! configuration lies in it (`SALT_CONFIG_DIR`), and one more file there says what makes three hosts of one: ids, and
 //! free ports of loopback. Daemons take a moment, so a command is given again until it answers as the guide says.
 
-use crate::fleet::{Folder, LIMIT, free_port, signal, wait_for};
+use crate::fleet::{Directory, LIMIT, free_port, signal, wait_for};
 use crate::transcript::{self, Step};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,25 +14,25 @@ use std::time::{Duration, Instant};
 
 const GUIDE: &str = include_str!("../docs/guide.md");
 const HOSTS: [&str; 3] = ["master", "web1", "db1"];
-/// Folders of a host that commands name.
+/// Directories of a host that commands name.
 const OWN: [&str; 4] = ["/etc/salt", "/usr/local/bin", "/var/", "/srv/"];
 /// The address that the master has in the guide.
 const ADDRESS: &str = "192.0.2.10";
 
 /// The hosts; what still runs on them ends with the test.
-struct Hosts(Folder);
+struct Hosts(Directory);
 
 impl Hosts {
     fn make() -> Hosts {
-        let (hosts, publish_port, ret_port) = (Hosts(Folder::fresh()), free_port(), free_port());
+        let (hosts, publish_port, ret_port) = (Hosts(Directory::fresh()), free_port(), free_port());
         for host in HOSTS {
             let root = hosts.root(host);
             let (file, own) = match host {
                 "master" => {
                     let ports = format!("publish_port: {publish_port}\nret_port: {ret_port}\n");
                     // `root_dir` is not for these.
-                    let folder = |name: &str| format!("{name}_roots: {{base: [{}/srv/{name}]}}\n", root.display());
-                    ("master.d", ports + &folder("file").replace("/file]", "/salt]") + &folder("pillar"))
+                    let directory = |name: &str| format!("{name}_roots: {{base: [{}/srv/{name}]}}\n", root.display());
+                    ("master.d", ports + &directory("file").replace("/file]", "/salt]") + &directory("pillar"))
                 }
                 id => ("minion.d", format!("id: {id}\nmaster_port: {ret_port}\nacceptance_wait_time: 1\n")),
             };

@@ -30,8 +30,8 @@ impl Root {
         let number = free_port();
         let path = std::env::temp_dir().join(format!("halite-init-{}-{number}", std::process::id()));
         let root = Root { path, name };
-        for folder in ["etc/salt", "etc/default", "usr/bin", "sbin", "var/run", "var/lock/subsys", "var/log"] {
-            fs::create_dir_all(root.at(folder)).unwrap();
+        for directory in ["etc/salt", "etc/default", "usr/bin", "sbin", "var/run", "var/lock/subsys", "var/log"] {
+            fs::create_dir_all(root.at(directory)).unwrap();
         }
         symlink(env!("CARGO_BIN_EXE_halite"), root.daemon()).unwrap();
         root.configure("");
@@ -67,8 +67,8 @@ impl Root {
         }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/services/init.d").join(name);
         let mut text = fs::read_to_string(script).unwrap();
-        for folder in ["/etc/", "/var/", "/lib/lsb", "/usr/bin/salt"] {
-            text = text.replace(folder, &root.text(folder.trim_start_matches('/')));
+        for directory in ["/etc/", "/var/", "/lib/lsb", "/usr/bin/salt"] {
+            text = text.replace(directory, &root.text(directory.trim_start_matches('/')));
         }
         root.write("etc", "script", &text.replace("PATH=/usr", &format!("PATH={}:/usr", root.text("sbin"))));
         root
@@ -82,9 +82,9 @@ impl Root {
         format!("{}/{path}", self.path.display())
     }
 
-    fn write(&self, folder: &str, name: &str, text: &str) {
-        fs::create_dir_all(self.at(folder)).unwrap();
-        fs::write(self.at(folder).join(name), text).unwrap();
+    fn write(&self, directory: &str, name: &str, text: &str) {
+        fs::create_dir_all(self.at(directory)).unwrap();
+        fs::write(self.at(directory).join(name), text).unwrap();
     }
 
     fn kind(&self) -> &'static str {

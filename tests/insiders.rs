@@ -1,6 +1,6 @@
 //! Whoever has been accepted, and means no good: other minions notice nothing.
 
-use crate::fleet::{Folder, free_port};
+use crate::fleet::{Directory, free_port};
 use halite_keys::Identity;
 use halite_roles::client::Client;
 use halite_roles::master::Master;
@@ -31,9 +31,9 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A master that accepts every key.
-fn master(folder: &Path, ret_port: u16) -> Settings {
+fn master(directory: &Path, ret_port: u16) -> Settings {
     for name in ["pki", "cache", "run"] {
-        fs::create_dir_all(folder.join(name)).unwrap();
+        fs::create_dir_all(directory.join(name)).unwrap();
     }
     Settings {
         id: "master".to_owned(),
@@ -41,9 +41,9 @@ fn master(folder: &Path, ret_port: u16) -> Settings {
         publish_port: free_port(),
         ret_port,
         keepalive: Keepalive::Off,
-        sock_dir: folder.join("run"),
-        cachedir: folder.join("cache"),
-        pki_dir: folder.join("pki"),
+        sock_dir: directory.join("run"),
+        cachedir: directory.join("cache"),
+        pki_dir: directory.join("pki"),
         rules: Rules { auto_accept: Automatic::Yes, ..Rules::default() },
         acl: Acl::new(rustix::process::geteuid().as_raw(), &Map::new(), Arc::new(|_| None)),
         presence_events: Events::Off,
@@ -58,8 +58,8 @@ fn master(folder: &Path, ret_port: u16) -> Settings {
     }
 }
 
-fn minion(folder: &Path, id: &str, port: u16) -> settings::Settings {
-    let cachedir = folder.join(id);
+fn minion(directory: &Path, id: &str, port: u16) -> settings::Settings {
+    let cachedir = directory.join(id);
     fs::create_dir_all(cachedir.join("pki")).unwrap();
     settings::Settings {
         keeper: Keeper::Nobody,
@@ -115,18 +115,18 @@ async fn ping(client: &Client, id: &str) {
 #[test]
 fn each_return_with_a_garbage_jid_had_the_deciding_thread_query_the_database() {
     seal::start().unwrap();
-    let folder = Folder::fresh();
+    let directory = Directory::fresh();
     let port = free_port();
     let executor = Rc::new(LocalExecutor::new());
     let attack = async {
-        let running = Master::start(&executor, master(&folder.0, port)).unwrap();
-        let honest = Minion::start(&executor, minion(&folder.0, "honest", port), transport()).unwrap();
-        let settings = minion(&folder.0, "greedy", port);
+        let running = Master::start(&executor, master(&directory.0, port)).unwrap();
+        let honest = Minion::start(&executor, minion(&directory.0, "honest", port), transport()).unwrap();
+        let settings = minion(&directory.0, "greedy", port);
         let channel = Channel::new(settings, Identity::generate(), transport(), Bytes([7; 16]));
         executor.spawn(channel.clone().keep()).detach();
         channel.ready().await;
         honest.minion.connected().await;
-        let client = Client::connect(&folder.0.join("run")).await.unwrap();
+        let client = Client::connect(&directory.0.join("run")).await.unwrap();
 
         // The same few again and again: each is asked for once.
         let distinct = REMEMBERED / 4;

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The root of a host, inside of the fleet's folder. The minion in it ends with its owner.
+/// The root of a host, inside of the fleet's directory. The minion in it ends with its owner.
 struct Host {
     root: PathBuf,
 }
@@ -18,8 +18,8 @@ impl Host {
     /// With these programs of our own host, their libraries, and no other file.
     fn with(fleet: &Fleet, programs: &[&str]) -> Host {
         let root = fleet.path("host");
-        for folder in ["bin", "etc", "proc", "dev", "tmp", "root"] {
-            fs::create_dir_all(root.join(folder)).unwrap();
+        for directory in ["bin", "etc", "proc", "dev", "tmp", "root"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
         }
         let found = programs.iter().map(|name| program(name));
         let files: BTreeSet<PathBuf> = found.clone().flat_map(|path| libraries(&path)).collect();
@@ -63,7 +63,7 @@ impl Drop for Host {
 }
 
 fn program(name: &str) -> PathBuf {
-    let found = ["/usr/bin", "/bin"].map(|folder| Path::new(folder).join(name));
+    let found = ["/usr/bin", "/bin"].map(|directory| Path::new(directory).join(name));
     found.into_iter().find(|path| path.exists()).unwrap_or_else(|| panic!("{name} is not here"))
 }
 

@@ -49,7 +49,7 @@ const BANS: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// What reaches the machine, which all of `src/exec` outside of this folder leaves to it.
+/// What reaches the machine, which all of `src/exec` outside of this directory leaves to it.
 const HOST: &str = "src/exec/core/host";
 const MACHINE: &[&str] = &[
     "std::fs",
@@ -81,17 +81,17 @@ const TESTS: [&str; 4] = ["cases.rs", "recorded.rs", "testing.rs", "tests.rs"];
 fn each_crate_builds_on_those_below_it_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut seen = BTreeSet::new();
-    for (name, folder, below) in CRATES {
-        let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap();
+    for (name, directory, below) in CRATES {
+        let manifest = fs::read_to_string(root.join(directory).join("Cargo.toml")).unwrap();
         let builds_on = dependencies(&manifest);
-        assert_eq!(builds_on, below.iter().map(|name| (*name).to_owned()).collect(), "{folder}/Cargo.toml");
+        assert_eq!(builds_on, below.iter().map(|name| (*name).to_owned()).collect(), "{directory}/Cargo.toml");
         assert!(below.iter().all(|name| seen.contains(name)), "{name} builds on a crate that is not below it");
         seen.insert(*name);
     }
     let workspace = fs::read_to_string(root.join("Cargo.toml")).unwrap();
     let members = workspace.lines().find(|line| line.starts_with("members")).unwrap();
     let named: BTreeSet<&str> = members.split('"').skip(1).step_by(2).collect();
-    assert_eq!(named, CRATES.iter().map(|(_, folder, _)| *folder).collect(), "members of the workspace");
+    assert_eq!(named, CRATES.iter().map(|(_, directory, _)| *directory).collect(), "members of the workspace");
 }
 
 #[test]
@@ -182,12 +182,12 @@ fn names(line: &str, name: &str) -> bool {
 /// All Rust files of a part.
 fn rust_files(part: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut folders = vec![part.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
+    let mut directories = vec![part.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path);
+                directories.push(path);
             } else if path.extension().is_some_and(|end| end == "rs") {
                 files.push(path);
             }

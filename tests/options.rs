@@ -1,12 +1,12 @@
 //! Options that say what a daemon does by itself, over real processes.
 
-use crate::fleet::{Fleet, Folder, Ran, signal, wait_for};
+use crate::fleet::{Directory, Fleet, Ran, signal, wait_for};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A fleet of `web1` alone, whose files are these; `@SRV@` in the lines of the configurations is their folder.
+/// A fleet of `web1` alone, whose files are these; `@SRV@` in the lines of the configurations is their directory.
 fn fleet(master: &str, minion: &str, files: &[(&str, &str)]) -> Fleet {
     let mut fleet = Fleet::prepare(&["web1"], "", "");
     let root = fleet.path("srv");
@@ -82,7 +82,7 @@ fn a_master_is_told_of_grains_that_have_changed() {
 
 #[test]
 fn a_minion_takes_its_key_back_where_it_may() {
-    let key = |fleet: &Fleet, folder: &str| fleet.path("pki/master").join(folder).join("web1").exists();
+    let key = |fleet: &Fleet, directory: &str| fleet.path("pki/master").join(directory).join("web1").exists();
     let fleet_of = |lines: &str| {
         let fleet = fleet(lines, "", &[]);
         wait_for("the key", || key(&fleet, "minions_pre").then_some(()));
@@ -161,12 +161,12 @@ fn a_minion_comes_back_by_the_command_of_its_configuration_and_says_so() {
 
 #[test]
 fn a_returner_that_is_taken_away_is_not_there() {
-    let folder = Folder::fresh();
+    let directory = Directory::fresh();
     let returned = |lines: &str| {
-        let text = format!("id: web1\nroot_dir: {}\nfile_client: local\n{lines}", folder.0.display());
-        fs::write(folder.0.join("minion"), text).unwrap();
+        let text = format!("id: web1\nroot_dir: {}\nfile_client: local\n{lines}", directory.0.display());
+        fs::write(directory.0.join("minion"), text).unwrap();
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_halite"));
-        command.args(["salt-call", "-c"]).arg(&folder.0).args(["test.ping", "--return", "local"]);
+        command.args(["salt-call", "-c"]).arg(&directory.0).args(["test.ping", "--return", "local"]);
         Ran::from(command.output().unwrap())
     };
     assert_eq!(returned("").code, 0);
@@ -187,8 +187,8 @@ fn a_job_gets_no_more_memory_than_it_may() {
 
 #[test]
 fn a_master_does_not_start_without_any_source_of_files() {
-    let folder = Folder::fresh();
-    let root = folder.0.display();
+    let directory = Directory::fresh();
+    let root = directory.0.display();
     let start = |lines: &str| {
         let port = crate::fleet::free_port();
         let text = format!(
@@ -196,9 +196,9 @@ fn a_master_does_not_start_without_any_source_of_files() {
              cachedir: {root}/cache\nsock_dir: {root}/run\npidfile: {root}/master.pid\nlog_file: {root}/log\n{lines}",
             crate::fleet::free_port()
         );
-        fs::write(folder.0.join("master"), text).unwrap();
+        fs::write(directory.0.join("master"), text).unwrap();
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_halite"));
-        command.args(["salt-master", "-d", "-c"]).arg(&folder.0);
+        command.args(["salt-master", "-d", "-c"]).arg(&directory.0);
         Ran::from(command.output().unwrap())
     };
     let refused = start("fileserver_backend: [gitfs]\n");

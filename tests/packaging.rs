@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn files(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging").join(folder);
-    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+fn files(directory: &str) -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging").join(directory);
+    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
 #[test]
 fn shells_and_man_read_what_was_made() {
-    for (tool, args, folder) in [
+    for (tool, args, directory) in [
         ("bash", &["-n"][..], "completions/bash"),
         ("zsh", &["-n"], "completions/zsh"),
         ("fish", &["-n"], "completions/fish"),
@@ -21,7 +21,7 @@ fn shells_and_man_read_what_was_made() {
         if !host_has(&[Need::Program(tool)]) {
             continue;
         }
-        for file in files(folder) {
+        for file in files(directory) {
             let output = Command::new(tool).args(args).arg(&file).output().unwrap();
             assert!(output.status.success() && output.stderr.is_empty(), "{}: {output:?}", file.display());
         }
@@ -50,8 +50,8 @@ fn bash_completes_options_values_and_functions() {
         try salt-key -d web
         try salt-key -d ''
         try halite generate m";
-    let folder = files("completions/bash")[0].parent().unwrap().to_owned();
-    let output = Command::new("bash").arg("-c").arg(script).arg(folder).output().unwrap();
+    let directory = files("completions/bash")[0].parent().unwrap().to_owned();
+    let output = Command::new("bash").arg("-c").arg(script).arg(directory).output().unwrap();
     let wanted = "json\ndebug\n--static --state-output --state-verbose\ntest.ping\ntest.ping\njobs.lookup_jid\nTrue\n\
         web1\nweb1 \\$\\(echo\\ \\>\\&2\\ HACKED\\)\nman\n";
     // The id of the second key is a command, which nobody may run.
@@ -64,18 +64,18 @@ fn systemd_finds_no_fault_with_the_units() {
     if !host_has(&[Need::Program("systemd-analyze")]) {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("halite-units-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let directory = std::env::temp_dir().join(format!("halite-units-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
     let mut units = Vec::new();
     for unit in files("services/systemd") {
         let text = fs::read_to_string(&unit).unwrap();
-        let copy = folder.join(unit.file_name().unwrap());
+        let copy = directory.join(unit.file_name().unwrap());
         let text = text.replace("=/usr/bin/salt-", &format!("={} salt-", env!("CARGO_BIN_EXE_halite")));
         fs::write(&copy, text).unwrap();
         units.push(copy);
     }
     let output = Command::new("systemd-analyze").args(["verify", "--man=no"]).args(&units).output();
-    fs::remove_dir_all(&folder).unwrap();
+    fs::remove_dir_all(&directory).unwrap();
     let output = output.unwrap();
     assert_eq!(units.len(), 2);
     assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -83,8 +83,8 @@ fn systemd_finds_no_fault_with_the_units() {
 
 #[test]
 fn shells_read_the_scripts() {
-    for folder in ["services/init.d", "services/openrc"] {
-        for file in files(folder) {
+    for directory in ["services/init.d", "services/openrc"] {
+        for file in files(directory) {
             let output = Command::new("sh").arg("-n").arg(&file).output().unwrap();
             assert!(output.status.success() && output.stderr.is_empty(), "{}: {output:?}", file.display());
         }

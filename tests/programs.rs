@@ -138,13 +138,13 @@ fn on_a_terminal(program: &str, args: &[&str]) -> String {
 
 #[test]
 fn answers_are_coloured_on_a_terminal_and_nowhere_else() {
-    let folder = crate::fleet::Folder::fresh();
-    let conf = folder.0.to_str().unwrap();
-    std::fs::write(folder.0.join("minion"), format!("id: web1\nroot_dir: {conf}\n")).unwrap();
+    let directory = crate::fleet::Directory::fresh();
+    let conf = directory.0.to_str().unwrap();
+    std::fs::write(directory.0.join("minion"), format!("id: web1\nroot_dir: {conf}\n")).unwrap();
     let call = ["-c", conf, "--local", "test.ping"];
     let coloured = "\u{1b}[0;36mlocal\u{1b}[0;0m:\r\n    \u{1b}[0;1;33mTrue\u{1b}[0;0m\r\n";
     assert_eq!(on_a_terminal("salt-call", &call), coloured);
     assert_eq!(on_a_terminal("salt-call", &[&call[..], &["--no-color"]].concat()), "local:\r\n    True\r\n");
-    std::fs::write(folder.0.join("minion"), format!("id: web1\nroot_dir: {conf}\ncolor: False\n")).unwrap();
+    std::fs::write(directory.0.join("minion"), format!("id: web1\nroot_dir: {conf}\ncolor: False\n")).unwrap();
     assert_eq!(on_a_terminal("salt-call", &call), "local:\r\n    True\r\n");
 }

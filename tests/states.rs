@@ -15,7 +15,7 @@ fn fleet(files: &[(&str, &str)]) -> Fleet {
     fs::write(path, format!("{text}auto_accept: True\nfile_roots: {{base: [{at}]}}\npillar_roots: {{}}\n")).unwrap();
     fs::create_dir_all(&root).unwrap();
     for (name, text) in files {
-        fs::write(root.join(name), text.replace("FOLDER", &at.to_string())).unwrap();
+        fs::write(root.join(name), text.replace("DIRECTORY", &at.to_string())).unwrap();
     }
     fleet.start_master();
     fleet.start_minion("web1");
@@ -42,9 +42,9 @@ fn wait_running(fleet: &Fleet, jid: &str) {
 
 /// Waits for a file, which the test makes.
 const SLOW: (&str, &str) =
-    ("slow.sls", "wait:\n  cmd.run:\n    - name: until test -e FOLDER/go; do sleep 0.05; done\n");
+    ("slow.sls", "wait:\n  cmd.run:\n    - name: until test -e DIRECTORY/go; do sleep 0.05; done\n");
 const QUICK: (&str, &str) =
-    ("quick.sls", "note:\n  cmd.run:\n    - name: echo {{ pillar.get('word', 'x') }} >> FOLDER/log\n");
+    ("quick.sls", "note:\n  cmd.run:\n    - name: echo {{ pillar.get('word', 'x') }} >> DIRECTORY/log\n");
 
 #[test]
 fn one_run_at_a_time_and_the_others_wait_in_the_order_of_asking() {
@@ -100,8 +100,8 @@ fn a_run_that_was_killed_is_in_nobodys_way() {
 
 #[test]
 fn a_run_waits_where_it_is_paused_and_ends_where_it_is_told_to() {
-    let states = "wait:\n  cmd.run:\n    - name: until test -e FOLDER/go; do sleep 0.05; done\nfirst:\n  cmd.run:\n    \
-                  - name: echo first >> FOLDER/log\nsecond:\n  cmd.run:\n    - name: echo second >> FOLDER/log\n";
+    let states = "wait:\n  cmd.run:\n    - name: until test -e DIRECTORY/go; do sleep 0.05; done\nfirst:\n  cmd.run:\n    \
+                  - name: echo first >> DIRECTORY/log\nsecond:\n  cmd.run:\n    - name: echo second >> DIRECTORY/log\n";
     let fleet = fleet(&[("steps.sls", states)]);
     let log = || fs::read_to_string(fleet.path("srv/log")).unwrap_or_default();
     let jid = begin(&fleet, &["state.apply", "steps"]);

@@ -3,7 +3,7 @@
 
     templates.py --halite FILE --salt PYTHON CHECKOUT ...
 
-PYTHON is the interpreter of an environment in which salt 3008.4 is installed; a CHECKOUT is a folder with SLS files and
+PYTHON is the interpreter of an environment in which salt 3008.4 is installed; a CHECKOUT is a directory with SLS files and
 templates, at any depth. Every text file with markup in it, or with the ending of a template, is read by both; nothing is
 rendered. Files whose first line chooses a pipe without Jinja are left out. Ends with 1 if the two disagree on a file.
 """
@@ -19,8 +19,8 @@ ENDINGS = (".sls", ".jinja", ".jinja2", ".j2", ".tmpl", ".template", ".map")
 AT_ONCE = 300
 
 
-def templates(folder):
-    for path in sorted(folder.rglob("*")):
+def templates(directory):
+    for path in sorted(directory.rglob("*")):
         if path.is_symlink() or not path.is_file() or ".git" in path.parts:
             continue
         try:
@@ -84,12 +84,12 @@ def main():
     arguments.add_argument("--salt", help="the interpreter of an environment with Salt")
     arguments.add_argument("--halite", default="halite", help="the program")
     arguments.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    arguments.add_argument("checkouts", nargs="*", type=pathlib.Path, help="folders with SLS files and templates")
+    arguments.add_argument("checkouts", nargs="*", type=pathlib.Path, help="directories with SLS files and templates")
     given = arguments.parse_args()
     if given.inside:
         return refused_by_jinja()
     if not given.salt or not given.checkouts:
-        arguments.error("--salt and the folder of a checkout are needed")
+        arguments.error("--salt and the directory of a checkout are needed")
     wrong = 0
     print("| checkout | templates | refused by both | lines differ | disagree |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as copies:

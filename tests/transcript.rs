@@ -36,7 +36,7 @@ pub fn steps<'a>(lines: impl Iterator<Item = (usize, &'a str)>, prompts: &[&str]
     steps
 }
 
-/// What a program did, in the same form. `named` are texts, such as folders, that get a name instead.
+/// What a program did, in the same form. `named` are texts, such as directories, that get a name instead.
 pub fn answer(output: &Output, named: &[(&str, &str)]) -> Vec<String> {
     let text = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).into_owned();

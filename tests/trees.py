@@ -5,7 +5,7 @@
 
 PYTHON is the interpreter of an environment in which salt 3008.4 is installed, DIR a root made by debootstrap, or several
 with colons between, as compare.py takes them; the programs that the trees need are in its head.
-The trees are the folders of tests/data/trees/: file_roots in states/, pillar_roots in pillar/, and perhaps a prepare.sh
+The trees are the directories of tests/data/trees/: file_roots in states/, pillar_roots in pillar/, and perhaps a prepare.sh
 that is run before. Each program applies a tree three times: in test mode, for real and again. What must hold:
 
     test mode changes nothing, and announces a change for just those states that change something then
@@ -186,10 +186,10 @@ def states(program, words):
 def disk():
     """Every file: kind, mode, owner, and hash or target."""
     found = {}
-    for folder, folders, files in os.walk("/"):
-        folders[:] = sorted(name for name in folders if not is_passed_over(os.path.join(folder, name)))
-        for name in folders + files:
-            path = os.path.join(folder, name)
+    for directory, directories, files in os.walk("/"):
+        directories[:] = sorted(name for name in directories if not is_passed_over(os.path.join(directory, name)))
+        for name in directories + files:
+            path = os.path.join(directory, name)
             if not is_passed_over(path):
                 found[path] = of_file(path)
     return found

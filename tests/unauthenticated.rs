@@ -130,10 +130,10 @@ impl Drop for Careless {
 
 /// How many jobs a client finishes in a span, eight at a time: so the work counts, not the turns that a busy machine
 /// makes each wait for.
-fn goodput(folder: &Path) -> usize {
+fn goodput(directory: &Path) -> usize {
     let executor = Rc::new(LocalExecutor::new());
     smol::block_on(executor.run(async {
-        let client = Rc::new(Client::connect(folder).await.unwrap());
+        let client = Rc::new(Client::connect(directory).await.unwrap());
         let end = Instant::now() + SPAN;
         let clients: Vec<_> = (0..8).map(|_| executor.spawn(ping_until(client.clone(), end))).collect();
         let mut done = 0;
@@ -171,9 +171,9 @@ async fn ping_until(client: Rc<Client>, end: Instant) -> usize {
 /// five rounds, which needs a machine that does nothing else and a release build (`make flood`); in the suite, where other
 /// tests run beside it, in one round of fifteen.
 fn assert_unimpressed(fleet: &Fleet, attack: impl Fn(u16) -> Attack) {
-    let folder = fleet.path("run");
+    let directory = fleet.path("run");
     let is_median = std::env::var("HALITE_FLOOD").is_ok_and(|wanted| wanted == "median");
-    goodput(&folder);
+    goodput(&directory);
     let mut shares = Vec::new();
     for _ in 0..if is_median { 5 } else { 15 } {
         shares.push(share_under(fleet, &attack));
@@ -191,11 +191,11 @@ fn assert_unimpressed(fleet: &Fleet, attack: impl Fn(u16) -> Attack) {
 /// Attackers are other machines, but here they take processor time from those whom they attack. So the same attackers are
 /// busy before and after, at a port where nobody cares.
 fn share_under(fleet: &Fleet, attack: impl Fn(u16) -> Attack) -> f64 {
-    let folder = fleet.path("run");
+    let directory = fleet.path("run");
     let elsewhere = Careless::listen();
     let goodput_while = |port| {
         let running = attack(port);
-        let done = goodput(&folder);
+        let done = goodput(&directory);
         (done, running.end())
     };
     let (before, _) = goodput_while(elsewhere.0);

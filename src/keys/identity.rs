@@ -53,10 +53,10 @@ impl Identity {
         ed25519::sign_detached(message, &self.secret).to_bytes()
     }
 
-    /// Loads the pair `FOLDER/NAME.pem`, or makes it. The public half beside it (`NAME.pub`) is written when it is
+    /// Loads the pair `DIRECTORY/NAME.pem`, or makes it. The public half beside it (`NAME.pub`) is written when it is
     /// missing, and must fit when it is there.
-    pub fn load_or_make(folder: &Path, name: &str) -> Result<Identity, KeyError> {
-        let secret = folder.join(format!("{name}.pem"));
+    pub fn load_or_make(directory: &Path, name: &str) -> Result<Identity, KeyError> {
+        let secret = directory.join(format!("{name}.pem"));
         let identity = match fs::symlink_metadata(&secret) {
             Ok(_) => Identity::load(&secret)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -72,7 +72,7 @@ impl Identity {
             }
             Err(error) => return Err(KeyError::Io { path: secret, error }),
         };
-        let public = folder.join(format!("{name}.pub"));
+        let public = directory.join(format!("{name}.pub"));
         if !public.exists() {
             identity.public.write(&public)?;
         } else if PublicKey::load(&public)? != identity.public {
@@ -246,34 +246,34 @@ mod tests {
 
     #[test]
     fn a_pair_survives_its_files_and_the_public_half_is_made_anew() {
-        let folder = std::env::temp_dir().join(format!("halite-identity-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let made = Identity::load_or_make(&folder, "minion").unwrap();
-        fs::remove_file(folder.join("minion.pub")).unwrap();
-        let loaded = Identity::load_or_make(&folder, "minion").unwrap();
+        let directory = std::env::temp_dir().join(format!("halite-identity-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let made = Identity::load_or_make(&directory, "minion").unwrap();
+        fs::remove_file(directory.join("minion.pub")).unwrap();
+        let loaded = Identity::load_or_make(&directory, "minion").unwrap();
         assert_eq!(made.public(), loaded.public());
-        assert_eq!(PublicKey::load(&folder.join("minion.pub")).unwrap(), made.public());
+        assert_eq!(PublicKey::load(&directory.join("minion.pub")).unwrap(), made.public());
         assert!(made.public().verifies(b"x", &loaded.sign(b"x")));
         assert!(!made.public().verifies(b"y", &loaded.sign(b"x")));
-        Identity::generate().public().write(&folder.join("minion.pub")).unwrap();
-        assert!(matches!(Identity::load_or_make(&folder, "minion"), Err(KeyError::Form { .. })));
-        fs::remove_dir_all(&folder).unwrap();
+        Identity::generate().public().write(&directory.join("minion.pub")).unwrap();
+        assert!(matches!(Identity::load_or_make(&directory, "minion"), Err(KeyError::Form { .. })));
+        fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]
     fn the_form_is_that_of_rfc_8410() {
         // Section 10.3 of the RFC: one private key, and the public key that belongs to it (10.1).
-        let folder = std::env::temp_dir().join(format!("halite-rfc8410-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let directory = std::env::temp_dir().join(format!("halite-rfc8410-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
         let pem = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n";
-        write_new(&folder.join("k.pem"), pem.as_bytes(), 0o600).unwrap();
-        let identity = Identity::load(&folder.join("k.pem")).unwrap();
+        write_new(&directory.join("k.pem"), pem.as_bytes(), 0o600).unwrap();
+        let identity = Identity::load(&directory.join("k.pem")).unwrap();
         assert_eq!(identity.secret_pem(), pem);
         assert_eq!(
             identity.public().to_pem(),
             "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n"
         );
-        fs::remove_dir_all(&folder).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The keys that a master knows: one PEM file per minion, named by its id, in the folder of its standing.
+//! The keys that a master knows: one PEM file per minion, named by its id, in the directory of its standing.
 //!
-//! The folders are Salt's (`minions`, `minions_pre`, `minions_rejected`, `minions_denied`), so that what an admin does
+//! The directories are Salt's (`minions`, `minions_pre`, `minions_rejected`, `minions_denied`), so that what an admin does
 //! with files by hand counts too. Every change is one rename: a reader sees the old file or the new one. What is no
 //! regular file with a valid id for its name is not there.
 
@@ -56,7 +56,7 @@ pub struct Snapshot {
     pub unusable: Vec<KeyError>,
 }
 
-/// When the folders last changed; see [`KeyStore::stamp`].
+/// When the directories last changed; see [`KeyStore::stamp`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     changed: [Option<(i64, i64)>; 4],
@@ -79,7 +79,7 @@ pub enum StoreError {
 /// The `pki_dir` of a master.
 #[derive(Clone, Debug)]
 pub struct KeyStore {
-    folder: PathBuf,
+    directory: PathBuf,
     pending_max: usize,
 }
 
@@ -93,8 +93,8 @@ impl KeyStatus {
     /// In the order in which Salt names them to programs.
     pub const ALL: [KeyStatus; 4] = [KeyStatus::Pending, KeyStatus::Rejected, KeyStatus::Accepted, KeyStatus::Denied];
 
-    /// The folder below `pki_dir`, which is also the name in Salt's data.
-    pub fn folder(self) -> &'static str {
+    /// The directory below `pki_dir`, which is also the name in Salt's data.
+    pub fn directory(self) -> &'static str {
         match self {
             KeyStatus::Accepted => "minions",
             KeyStatus::Pending => "minions_pre",
@@ -107,23 +107,27 @@ impl KeyStatus {
 impl KeyStore {
     /// The store below a `pki_dir`. At most `pending_max` keys wait for a decision: whoever can connect can make one.
     pub fn open(pki_dir: &Path, pending_max: usize) -> KeyStore {
-        KeyStore { folder: pki_dir.to_owned(), pending_max }
+        KeyStore { directory: pki_dir.to_owned(), pending_max }
     }
 
     pub fn pki_dir(&self) -> &Path {
-        &self.folder
+        &self.directory
     }
 
     /// Where the keys of this standing are.
-    pub fn folder_of(&self, standing: KeyStatus) -> PathBuf {
-        self.folder.join(standing.folder())
+    pub fn directory_of(&self, standing: KeyStatus) -> PathBuf {
+        self.directory.join(standing.directory())
     }
 
-    /// Makes the folders that are missing, readable by their owner alone.
-    pub fn make_folders(&self) -> Result<(), StoreError> {
+    /// Makes the directories that are missing, readable by their owner alone.
+    pub fn make_directories(&self) -> Result<(), StoreError> {
         for standing in KeyStatus::ALL {
-            let folder = self.folder.join(standing.folder());
-            DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| io_error(&folder, error))?;
+            let directory = self.directory.join(standing.directory());
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&directory)
+                .map_err(|error| io_error(&directory, error))?;
         }
         Ok(())
     }
@@ -196,9 +200,9 @@ impl KeyStore {
 
     /// Puts what was accepted by rule on the disk, all of it in one go. It may take a while.
     pub fn settle(&self) -> Result<(), StoreError> {
-        let folder = self.folder.join(KeyStatus::Accepted.folder());
-        let settled = File::open(&folder).and_then(|opened| Ok(rustix::fs::syncfs(&opened)?));
-        settled.map_err(|error| io_error(&folder, error))
+        let directory = self.directory.join(KeyStatus::Accepted.directory());
+        let settled = File::open(&directory).and_then(|opened| Ok(rustix::fs::syncfs(&opened)?));
+        settled.map_err(|error| io_error(&directory, error))
     }
 
     /// Keeps the latest key that came under a taken id, for the admin to see.
@@ -227,7 +231,7 @@ impl KeyStore {
             return Err(StoreError::Missing { id: id.to_owned(), standing: from });
         }
         fs::remove_file(&path).map_err(|error| io_error(&path, error))?;
-        self.sync_folder(from)
+        self.sync_directory(from)
     }
 
     /// All accepted keys, read from their files: some 10,000 in a fifth of a second.
@@ -239,7 +243,7 @@ impl KeyStore {
                 Ok(key) => {
                     snapshot.keys.insert(id, key);
                 }
-                // Deleted since the folder was read.
+                // Deleted since the directory was read.
                 Err(StoreError::Missing { .. }) => {}
                 Err(StoreError::Key(error)) => snapshot.unusable.push(error),
                 Err(error) => return Err(error),
@@ -248,34 +252,34 @@ impl KeyStore {
         Ok(snapshot)
     }
 
-    /// The state of the folders, to be taken before they are read; see [`KeyStore::changed`].
+    /// The state of the directories, to be taken before they are read; see [`KeyStore::changed`].
     pub fn stamp(&self) -> Stamp {
-        let modified = KeyStatus::ALL.map(|standing| fs::metadata(self.folder.join(standing.folder())).ok());
+        let modified = KeyStatus::ALL.map(|standing| fs::metadata(self.directory.join(standing.directory())).ok());
         let settled = modified.iter().flatten().all(|meta| {
             meta.modified().is_ok_and(|time| SystemTime::now().duration_since(time).unwrap_or_default() > CLOCK_TICK)
         });
         Stamp { changed: modified.map(|meta| meta.map(|meta| (meta.mtime(), meta.mtime_nsec()))), settled }
     }
 
-    /// True when a key may have come, gone or moved since the stamp, by whatever hand. Four looks at folders; a key file
+    /// True when a key may have come, gone or moved since the stamp, by whatever hand. Four looks at directories; a key file
     /// that was overwritten in place is not noticed.
     pub fn changed(&self, since: &Stamp) -> bool {
         !since.settled || self.stamp().changed != since.changed
     }
 
     fn ids(&self, standing: KeyStatus) -> Result<impl Iterator<Item = Result<String, StoreError>> + use<>, StoreError> {
-        let folder = self.folder.join(standing.folder());
-        let entries = match fs::read_dir(&folder) {
+        let directory = self.directory.join(standing.directory());
+        let entries = match fs::read_dir(&directory) {
             Ok(entries) => Some(entries),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(io_error(&folder, error)),
+            Err(error) => return Err(io_error(&directory, error)),
         };
         Ok(entries.into_iter().flatten().filter_map(move |entry| match entry {
             Ok(entry) if entry.file_type().is_ok_and(|kind| kind.is_file()) => {
                 entry.file_name().into_string().ok().filter(|id| valid_id(id)).map(Ok)
             }
             Ok(_) => None,
-            Err(error) => Some(Err(io_error(&folder, error))),
+            Err(error) => Some(Err(io_error(&directory, error))),
         }))
     }
 
@@ -283,7 +287,7 @@ impl KeyStore {
         if !valid_id(id) {
             return Err(StoreError::Id(id.to_owned()));
         }
-        Ok(self.folder.join(standing.folder()).join(id))
+        Ok(self.directory.join(standing.directory()).join(id))
     }
 
     fn change(&self, id: &str, from: KeyStatus, to: KeyStatus) -> Result<(), StoreError> {
@@ -291,18 +295,18 @@ impl KeyStore {
         if !is_key_file(&old) {
             return Err(StoreError::Missing { id: id.to_owned(), standing: from });
         }
-        self.make_folders()?;
+        self.make_directories()?;
         fs::rename(&old, &new).map_err(|error| io_error(&old, error))?;
-        self.sync_folder(to)?;
-        self.sync_folder(from)
+        self.sync_directory(to)?;
+        self.sync_directory(from)
     }
 
-    /// Writes a key to a file with no id's name, in the folder where it will be renamed.
+    /// Writes a key to a file with no id's name, in the directory where it will be renamed.
     fn write_beside(&self, standing: KeyStatus, key: &PublicKey) -> Result<PathBuf, StoreError> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        self.make_folders()?;
+        self.make_directories()?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = self.folder.join(standing.folder()).join(format!(".new.{}.{number}", std::process::id()));
+        let path = self.directory.join(standing.directory()).join(format!(".new.{}.{number}", std::process::id()));
         let _ = fs::remove_file(&path);
         let written = OpenOptions::new()
             .write(true)
@@ -314,9 +318,9 @@ impl KeyStore {
         Ok(path)
     }
 
-    fn sync_folder(&self, standing: KeyStatus) -> Result<(), StoreError> {
-        let folder = self.folder.join(standing.folder());
-        File::open(&folder).and_then(|opened| opened.sync_all()).map_err(|error| io_error(&folder, error))
+    fn sync_directory(&self, standing: KeyStatus) -> Result<(), StoreError> {
+        let directory = self.directory.join(standing.directory());
+        File::open(&directory).and_then(|opened| opened.sync_all()).map_err(|error| io_error(&directory, error))
     }
 }
 
@@ -343,7 +347,7 @@ impl fmt::Display for StoreError {
                 f,
                 "{id:?} is no minion id: 1 to 255 bytes, no slash, backslash or control character, no dot in front"
             ),
-            StoreError::Missing { id, standing } => write!(f, "no key of {id} in {}", standing.folder()),
+            StoreError::Missing { id, standing } => write!(f, "no key of {id} in {}", standing.directory()),
             StoreError::Key(error) => write!(f, "{error}"),
         }
     }
@@ -356,17 +360,17 @@ mod tests {
     use super::*;
     use crate::Identity;
 
-    struct Folder(PathBuf);
+    struct Directory(PathBuf);
 
-    impl Folder {
-        fn new(name: &str) -> Folder {
+    impl Directory {
+        fn new(name: &str) -> Directory {
             let path = std::env::temp_dir().join(format!("halite-store-{name}-{}", std::process::id()));
             let _ = fs::remove_dir_all(&path);
-            Folder(path)
+            Directory(path)
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for Directory {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -378,8 +382,8 @@ mod tests {
 
     #[test]
     fn a_key_goes_through_its_standings() {
-        let folder = Folder::new("life");
-        let store = KeyStore::open(&folder.0, 10);
+        let directory = Directory::new("life");
+        let store = KeyStore::open(&directory.0, 10);
         let (mine, other) = (key(), key());
         assert_eq!(store.list(KeyStatus::Pending).unwrap(), Vec::<String>::new());
         assert_eq!(store.standing("web1", &mine).unwrap(), Known::Unknown);
@@ -404,14 +408,14 @@ mod tests {
 
     #[test]
     fn waiting_keys_are_bounded_and_nothing_is_left_behind() {
-        let folder = Folder::new("bound");
-        let store = KeyStore::open(&folder.0, 2);
+        let directory = Directory::new("bound");
+        let store = KeyStore::open(&directory.0, 2);
         assert_eq!(store.put_pending("a", &key()).unwrap(), Pended::Written);
         assert_eq!(store.put_pending("b", &key()).unwrap(), Pended::Written);
         assert_eq!(store.put_pending("c", &key()).unwrap(), Pended::Full);
         store.accept("a", KeyStatus::Pending).unwrap();
         assert_eq!(store.put_pending("c", &key()).unwrap(), Pended::Written);
-        let mut names: Vec<String> = fs::read_dir(folder.0.join("minions_pre"))
+        let mut names: Vec<String> = fs::read_dir(directory.0.join("minions_pre"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
@@ -421,12 +425,12 @@ mod tests {
 
     #[test]
     fn odd_files_are_not_there_and_broken_ones_are_named() {
-        let folder = Folder::new("odd");
-        let store = KeyStore::open(&folder.0, 10);
+        let directory = Directory::new("odd");
+        let store = KeyStore::open(&directory.0, 10);
         store.put_accepted("Beta", &key()).unwrap();
         store.put_accepted("alpha", &key()).unwrap();
-        let accepted = folder.0.join("minions");
-        fs::create_dir(accepted.join("folder")).unwrap();
+        let accepted = directory.0.join("minions");
+        fs::create_dir(accepted.join("directory")).unwrap();
         fs::write(accepted.join(".hidden"), "x").unwrap();
         fs::write(accepted.join("broken"), "x").unwrap();
         std::os::unix::fs::symlink("/etc/passwd", accepted.join("link")).unwrap();
@@ -439,9 +443,9 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_would_leave_their_folder_are_refused() {
-        let folder = Folder::new("ids");
-        let store = KeyStore::open(&folder.0, 10);
+    fn ids_that_would_leave_their_directory_are_refused() {
+        let directory = Directory::new("ids");
+        let store = KeyStore::open(&directory.0, 10);
         for id in ["", ".", "..", "../x", "a/b", "a\\b", "a\0b", "a\nb", ".x", &"x".repeat(256)] {
             assert!(matches!(store.put_pending(id, &key()), Err(StoreError::Id(_))), "{id:?}");
             assert!(matches!(store.delete(id, KeyStatus::Accepted), Err(StoreError::Id(_))), "{id:?}");
@@ -454,18 +458,18 @@ mod tests {
 
     #[test]
     fn a_stamp_notices_a_change_by_another_hand() {
-        let folder = Folder::new("stamp");
-        let store = KeyStore::open(&folder.0, 10);
-        store.make_folders().unwrap();
+        let directory = Directory::new("stamp");
+        let store = KeyStore::open(&directory.0, 10);
+        store.make_directories().unwrap();
         // Just made: the clock may not have ticked, so nothing can be ruled out.
         assert!(store.changed(&store.stamp()));
         let long_ago = SystemTime::now() - Duration::from_secs(60);
         for standing in KeyStatus::ALL {
-            File::open(folder.0.join(standing.folder())).unwrap().set_modified(long_ago).unwrap();
+            File::open(directory.0.join(standing.directory())).unwrap().set_modified(long_ago).unwrap();
         }
         let stamp = store.stamp();
         assert!(!store.changed(&stamp));
-        fs::write(folder.0.join("minions/web1"), key().to_pem()).unwrap();
+        fs::write(directory.0.join("minions/web1"), key().to_pem()).unwrap();
         assert!(store.changed(&stamp));
     }
 }

@@ -1,4 +1,4 @@
-//! Notices changes of a folder of keys without looking at the disk: the kernel puts a word for each into a queue.
+//! Notices changes of a directory of keys without looking at the disk: the kernel puts a word for each into a queue.
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
@@ -7,29 +7,29 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// A folder that is watched. What other hosts do to it over a network is not seen.
+/// A directory that is watched. What other hosts do to it over a network is not seen.
 #[derive(Debug)]
 pub struct Watch {
     queue: OwnedFd,
 }
 
-/// What has happened in a folder.
+/// What has happened in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     Nothing,
     /// A key may have come, gone, moved or changed.
     Changed,
-    /// The folder itself is gone or was moved: from now on nothing is noticed.
+    /// The directory itself is gone or was moved: from now on nothing is noticed.
     Lost,
 }
 
 impl Watch {
-    /// Begins to watch a folder. It looks at the disk.
-    pub fn on(folder: &Path) -> io::Result<Watch> {
+    /// Begins to watch a directory. It looks at the disk.
+    pub fn on(directory: &Path) -> io::Result<Watch> {
         let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
         let changes = WatchFlags::CREATE | WatchFlags::CLOSE_WRITE | WatchFlags::DELETE | WatchFlags::MOVE;
         let itself = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
-        inotify::add_watch(&queue, folder, changes | itself)?;
+        inotify::add_watch(&queue, directory, changes | itself)?;
         Ok(Watch { queue })
     }
 
@@ -45,7 +45,7 @@ impl Watch {
                 Err(Errno::AGAIN) => return news,
                 Err(_) => return News::Lost,
             };
-            // A folder that is unmounted or deleted tells so with `IGNORED` at the latest.
+            // A directory that is unmounted or deleted tells so with `IGNORED` at the latest.
             if event.events().intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::IGNORED) {
                 return News::Lost;
             }
@@ -63,22 +63,22 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_happens_in_a_folder_is_told_once() {
-        let folder = std::env::temp_dir().join(format!("halite-watch-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        let watch = Watch::on(&folder).unwrap();
+    fn what_happens_in_a_directory_is_told_once() {
+        let directory = std::env::temp_dir().join(format!("halite-watch-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        let watch = Watch::on(&directory).unwrap();
         assert_eq!(watch.news(), News::Nothing);
-        fs::write(folder.join(".new.1"), "x").unwrap();
+        fs::write(directory.join(".new.1"), "x").unwrap();
         assert_eq!(watch.news(), News::Nothing, "it is no key yet");
-        fs::rename(folder.join(".new.1"), folder.join("web1")).unwrap();
+        fs::rename(directory.join(".new.1"), directory.join("web1")).unwrap();
         assert_eq!((watch.news(), watch.news()), (News::Changed, News::Nothing));
-        fs::write(folder.join("web1"), "y").unwrap();
+        fs::write(directory.join("web1"), "y").unwrap();
         assert_eq!(watch.news(), News::Changed, "one that is overwritten in its place");
-        fs::remove_file(folder.join("web1")).unwrap();
+        fs::remove_file(directory.join("web1")).unwrap();
         assert_eq!(watch.news(), News::Changed);
-        fs::remove_dir(&folder).unwrap();
+        fs::remove_dir(&directory).unwrap();
         assert_eq!(watch.news(), News::Lost);
-        assert!(Watch::on(&folder).is_err());
+        assert!(Watch::on(&directory).is_err());
     }
 }

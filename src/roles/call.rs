@@ -158,14 +158,16 @@ fn configured(line: &SaltCallLine) -> Result<Config, Trouble> {
     if let Some(cachedir) = &call.cachedir {
         config.opts.insert("cachedir", path(cachedir));
     }
-    for (option, folders) in [("file_roots", &call.file_root), ("pillar_roots", &call.pillar_root)] {
-        if !folders.is_empty() {
-            let folders = Value::List(folders.iter().map(|folder| path(folder)).collect());
-            config.opts.insert(option, Map::from_iter([("base", folders)]));
+    for (option, directories) in [("file_roots", &call.file_root), ("pillar_roots", &call.pillar_root)] {
+        if !directories.is_empty() {
+            let directories = Value::List(directories.iter().map(|directory| path(directory)).collect());
+            config.opts.insert(option, Map::from_iter([("base", directories)]));
         }
     }
     if !call.states_dir.is_empty() {
-        config.opts.insert("states_dirs", Value::List(call.states_dir.iter().map(|folder| path(folder)).collect()));
+        config
+            .opts
+            .insert("states_dirs", Value::List(call.states_dir.iter().map(|directory| path(directory)).collect()));
     }
     // The names of the host are looked up, which takes a moment: only where they are needed.
     let names = if config.text("id").is_empty() { Names::of_this_host() } else { Names::default() };

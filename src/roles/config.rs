@@ -75,7 +75,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// Those of this process.
     pub fn of_process(config_dir: Option<PathBuf>) -> Surroundings {
-        // A daemon changes its folder; what the user typed is relative to the one he typed it in.
+        // A daemon changes its directory; what the user typed is relative to the one he typed it in.
         let config_dir = config_dir.map(|dir| std::path::absolute(&dir).unwrap_or(dir));
         let names = ["SALT_MASTER_CONFIG", "SALT_MINION_CONFIG", "SALT_CONFIG_DIR", "HOME"];
         let variables = names.iter().filter_map(|name| Some((name.to_string(), std::env::var(name).ok()?)));
@@ -86,15 +86,15 @@ impl Surroundings {
         self.variables.get(name).filter(|text| !text.is_empty()).map(Path::new)
     }
 
-    /// `-c DIR` wins; then the variable of the file, then that of the folder, each if its file exists.
+    /// `-c DIR` wins; then the variable of the file, then that of the directory, each if its file exists.
     fn file(&self, role: Role) -> PathBuf {
         let given = self.config_dir.as_deref().filter(|dir| *dir != Path::new(CONFIG_DIR));
         if let Some(dir) = given {
             return dir.join(role.name());
         }
         let by_file = self.variable(role.variable()).map(Path::to_owned);
-        let by_folder = self.variable("SALT_CONFIG_DIR").map(|dir| dir.join(role.name()));
-        let named = by_file.into_iter().chain(by_folder).find(|file| file.is_file());
+        let by_directory = self.variable("SALT_CONFIG_DIR").map(|dir| dir.join(role.name()));
+        let named = by_file.into_iter().chain(by_directory).find(|file| file.is_file());
         named.unwrap_or_else(|| Path::new(CONFIG_DIR).join(role.name()))
     }
 }
@@ -130,7 +130,7 @@ impl Config {
         if let Some(dir) = &around.config_dir
             && !dir.is_dir()
         {
-            warnings.push(format!("the configuration folder {} does not exist", dir.display()));
+            warnings.push(format!("the configuration directory {} does not exist", dir.display()));
         }
         let mut settings = Settings::read(&file)?;
         let home = around.variable("HOME");
@@ -201,7 +201,7 @@ impl Config {
         }
         for name in ["file_roots", "pillar_roots", "master_roots", "thorium_roots"] {
             if let Some(Value::Map(roots)) = self.opts.at_mut(name) {
-                roots.iter_mut().for_each(|(_, folders)| *folders = existing_or_as_written(folders));
+                roots.iter_mut().for_each(|(_, directories)| *directories = existing_or_as_written(directories));
             }
         }
         let lower = self.text("hash_type").to_lowercase();
@@ -271,8 +271,8 @@ impl Config {
 
     fn guess_id(&self, names: &id::Names, keep: KeepId) -> Result<(String, bool), ConfigError> {
         let caching = self.truth("minion_id_caching") || self.role == Role::Master;
-        let folder = self.text("root_dir").trim_end_matches('/').to_owned() + CONFIG_DIR;
-        let kept_in = Path::new(&folder).join("minion_id");
+        let directory = self.text("root_dir").trim_end_matches('/').to_owned() + CONFIG_DIR;
+        let kept_in = Path::new(&directory).join("minion_id");
         if let Some(id) = id::remembered(&kept_in).filter(|_| caching) {
             return Ok((id, false));
         }
@@ -303,15 +303,15 @@ impl Config {
         Ok((id, by_address))
     }
 
-    /// Folders that hosts with one disk keep apart by id (`append_minionid_config_dirs`).
+    /// Directories that hosts with one disk keep apart by id (`append_minionid_config_dirs`).
     fn place_by_id(&mut self, id: &str) {
         let named: Vec<String> = self.list("append_minionid_config_dirs").iter().map(Value::to_text).collect();
         for name in named {
             let path = PathBuf::from(self.text(&name));
-            let (Some(folder), Some(last)) = (path.parent(), path.file_name()) else { continue };
+            let (Some(directory), Some(last)) = (path.parent(), path.file_name()) else { continue };
             let placed = match name.as_str() {
                 "pki_dir" | "cachedir" | "extension_modules" => path.join(id),
-                "pidfile" => folder.join("salt").join(id).join(last),
+                "pidfile" => directory.join("salt").join(id).join(last),
                 _ => continue,
             };
             self.opts.insert(name, placed.to_string_lossy().into_owned());
@@ -407,17 +407,17 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// The folders of one environment as a list, patterns among them replaced by what they find.
-fn existing_or_as_written(folders: &Value) -> Value {
-    let written = match folders {
+/// The directories of one environment as a list, patterns among them replaced by what they find.
+fn existing_or_as_written(directories: &Value) -> Value {
+    let written = match directories {
         Value::List(items) => items.iter().map(Value::to_text).collect(),
         Value::Null => Vec::new(),
         one => vec![one.to_text()],
     };
-    let found = written.into_iter().flat_map(|folder| {
-        let fitting = if folder.contains(['*', '?', '[']) { file::glob(Path::new(&folder)) } else { Vec::new() };
+    let found = written.into_iter().flat_map(|directory| {
+        let fitting = if directory.contains(['*', '?', '[']) { file::glob(Path::new(&directory)) } else { Vec::new() };
         let names: Vec<String> = fitting.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        if names.is_empty() { vec![folder] } else { names }
+        if names.is_empty() { vec![directory] } else { names }
     });
     Value::list(found)
 }

@@ -1,6 +1,6 @@
 //! What master and minion have in common as daemons: how they start, whom they tell, how they end.
 //!
-//! A start goes through these steps, in this order: the configuration ([`Start::configure`]); folders and their owners
+//! A start goes through these steps, in this order: the configuration ([`Start::configure`]); directories and their owners
 //! ([`environment`]), the pid file ([`pidfile`]), the account ([`privileges`]), all before the first thread
 //! ([`Start::settle`]); the log; then the role itself ([`serve`]). `-d` executes the program again in the background
 //! ([`launch`]) and reports from there, so that the exit code of the command tells the truth.

@@ -1,6 +1,6 @@
 //! `halite fleet`: many minions on one host, to try a master with.
 //!
-//! Each is the code of `salt-minion` from the handshake to the spool, with its own key, id (`fleet-7`) and folder, but
+//! Each is the code of `salt-minion` from the handshake to the spool, with its own key, id (`fleet-7`) and directory, but
 //! without a process and a local socket of its own: an idle one has two connections open, and nothing else. They are
 //! spread over several processes, which end with the one that started them.
 
@@ -42,9 +42,9 @@ struct FleetLine {
     /// the number of the first minion (default: 1)
     #[argh(option, default = "1")]
     first: usize,
-    /// where each minion has its folder, with its key; used again by the next fleet
+    /// where each minion has its directory, with its key; used again by the next fleet
     #[argh(option)]
-    folder: PathBuf,
+    directory: PathBuf,
     /// in how many processes (default: 4)
     #[argh(option, default = "4")]
     processes: usize,
@@ -97,8 +97,8 @@ impl Part {
     fn start(line: &FleetLine, first: usize, count: usize) -> Result<Part, String> {
         let mut command = Command::new("/proc/self/exe");
         command.args(["fleet", "--here", "--master", &line.master]);
-        command.args(["--port", &line.port.to_string(), "--first", &first.to_string(), "--folder"]);
-        command.arg(&line.folder).arg(count.to_string());
+        command.args(["--port", &line.port.to_string(), "--first", &first.to_string(), "--directory"]);
+        command.arg(&line.directory).arg(count.to_string());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(text)?;
         match (child.stdin.take(), child.stdout.take()) {
             (Some(stdin), Some(stdout)) => Ok(Part { child, stdin, lines: BufReader::new(stdout) }),
@@ -142,7 +142,7 @@ fn lead(line: &FleetLine) -> Result<(), String> {
 fn serve(line: &FleetLine) -> Result<(), String> {
     seal::start()?;
     allow_open_files(2 * line.count as u64 + 256);
-    let config = Config::load(Role::Minion, &Surroundings::of_process(Some(line.folder.clone()))).map_err(text)?;
+    let config = Config::load(Role::Minion, &Surroundings::of_process(Some(line.directory.clone()))).map_err(text)?;
     let (opts, grains) = (Arc::new(config.opts.clone()), grains::collect(&Machine, &config.opts));
     let minions: Vec<Settings> =
         (line.first..line.first + line.count).map(|number| settings(line, number, &opts, &grains)).collect();
@@ -174,14 +174,14 @@ fn serve(line: &FleetLine) -> Result<(), String> {
 
 fn settings(line: &FleetLine, number: usize, opts: &Arc<Map>, grains: &Map) -> Settings {
     let id = format!("fleet-{number}");
-    let folder = line.folder.join(&id);
+    let directory = line.directory.join(&id);
     let mut grains = grains.clone();
     grains.insert("id", id.as_str());
     Settings {
         keeper: Keeper::Nobody,
         purpose: Purpose::Jobs,
-        pki_dir: folder.join("pki"),
-        cachedir: folder,
+        pki_dir: directory.join("pki"),
+        cachedir: directory,
         id,
         masters: vec![Place { host: line.master.clone(), port: line.port }],
         jobs_at_once: None,
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_wrong_line_is_told() {
         let args = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        assert_eq!(run(&args(&["many", "--folder", "/tmp"])), Exit::Usage.code());
+        assert_eq!(run(&args(&["many", "--directory", "/tmp"])), Exit::Usage.code());
         assert_eq!(run(&args(&["7"])), Exit::Usage.code());
         assert_eq!(run(&args(&["--help"])), Exit::Ok.code());
     }

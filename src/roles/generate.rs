@@ -1,4 +1,4 @@
-//! `halite generate KIND FOLDER`: what packages ship beside the file, made from the declarations of options, functions
+//! `halite generate KIND DIRECTORY`: what packages ship beside the file, made from the declarations of options, functions
 //! and configuration.
 //!
 //! The repository keeps what is made here; a test says when one of those files is stale. A new kind is one file and one
@@ -17,7 +17,7 @@ use std::path::Path;
 pub struct Kind {
     pub name: &'static str,
     pub about: &'static str,
-    /// The folder of the repository that holds it.
+    /// The directory of the repository that holds it.
     pub kept_in: &'static str,
     make: fn() -> Vec<Made>,
 }
@@ -25,7 +25,7 @@ pub struct Kind {
 /// A file that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Below the folder that was asked for.
+    /// Below the directory that was asked for.
     path: String,
     text: String,
 }
@@ -59,15 +59,15 @@ pub const KINDS: &[Kind] = &[
     },
 ];
 
-/// Makes the files of a kind below a folder; what is there under their names is replaced.
+/// Makes the files of a kind below a directory; what is there under their names is replaced.
 pub fn run(args: &[String]) -> u8 {
-    let [name, folder] = args else {
-        return fail(Exit::Usage, &format!("generate takes two words, KIND FOLDER; a kind is one of {}", names()));
+    let [name, directory] = args else {
+        return fail(Exit::Usage, &format!("generate takes two words, KIND DIRECTORY; a kind is one of {}", names()));
     };
     let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
         return fail(Exit::Usage, &format!("generate: there is no kind '{name}'; it is one of {}", names()));
     };
-    match write_all(&(kind.make)(), Path::new(folder)) {
+    match write_all(&(kind.make)(), Path::new(directory)) {
         Ok(()) => Exit::Ok.code(),
         Err((path, error)) => fail(Exit::CannotCreate, &format!("generate: {path}: {error}")),
     }
@@ -83,9 +83,9 @@ pub fn service(path: &str) -> &'static str {
     services::text(path)
 }
 
-fn write_all(all: &[Made], folder: &Path) -> Result<(), (String, std::io::Error)> {
+fn write_all(all: &[Made], directory: &Path) -> Result<(), (String, std::io::Error)> {
     for made in all {
-        let path = folder.join(&made.path);
+        let path = directory.join(&made.path);
         let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         let written = written.and_then(|()| std::fs::write(&path, &made.text));
         written.map_err(|error| (path.display().to_string(), error))?;
@@ -126,29 +126,29 @@ mod tests {
     #[test]
     fn what_the_repository_keeps_is_fresh() {
         for kind in KINDS {
-            let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(kind.kept_in);
+            let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(kind.kept_in);
             let renew = format!("make generate, or: halite generate {} {}", kind.name, kind.kept_in);
             let made: BTreeSet<String> = (kind.make)()
                 .into_iter()
                 .map(|made| {
-                    let kept = std::fs::read_to_string(folder.join(&made.path)).unwrap_or_default();
+                    let kept = std::fs::read_to_string(directory.join(&made.path)).unwrap_or_default();
                     assert!(kept == made.text, "{}/{} is stale. Renew it: {renew}", kind.kept_in, made.path);
                     made.path
                 })
                 .collect();
-            let left: Vec<String> = below(&folder, "").into_iter().filter(|path| !made.contains(path)).collect();
+            let left: Vec<String> = below(&directory, "").into_iter().filter(|path| !made.contains(path)).collect();
             assert!(left.is_empty(), "{}: nothing makes {left:?}: remove it", kind.kept_in);
         }
     }
 
-    fn below(folder: &Path, inner: &str) -> Vec<String> {
-        let entries = std::fs::read_dir(folder.join(inner)).unwrap();
+    fn below(directory: &Path, inner: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(directory.join(inner)).unwrap();
         let mut all = Vec::new();
         for entry in entries {
             let entry = entry.unwrap();
             let path = PathBuf::from(inner).join(entry.file_name()).to_string_lossy().into_owned();
             match entry.file_type().unwrap().is_dir() {
-                true => all.extend(below(folder, &path)),
+                true => all.extend(below(directory, &path)),
                 false => all.push(path),
             }
         }

@@ -1,4 +1,4 @@
-//! `halite install FOLDER`: the file and its links on this host; with `--master`, a minion that is joined to a master.
+//! `halite install DIRECTORY`: the file and its links on this host; with `--master`, a minion that is joined to a master.
 //!
 //! It can be run again: what is right already is left alone, what has changed is put right and the minion started again.
 //! It needs nothing of the host, not even a shell.
@@ -12,12 +12,12 @@ use argh::FromArgs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Put the file, and a link for each program, into a folder of this host; join a minion to a master.
+/// Put the file, and a link for each program, into a directory of this host; join a minion to a master.
 #[derive(FromArgs, Debug)]
 struct Line {
     /// where the programs are put, such as /usr/local/bin
     #[argh(positional)]
-    folder: PathBuf,
+    directory: PathBuf,
     /// the master that a minion of this host is to connect to; its service is set up and started
     #[argh(option)]
     master: Option<String>,
@@ -78,21 +78,24 @@ fn install(line: &Line) -> Result<(), Trouble> {
         }
         None => None,
     };
-    let replaced = programs(&line.folder).map_err(|error| {
-        Trouble::new(Exit::CannotCreate, format!("the programs cannot be put into {}: {error}", line.folder.display()))
+    let replaced = programs(&line.directory).map_err(|error| {
+        Trouble::new(
+            Exit::CannotCreate,
+            format!("the programs cannot be put into {}: {error}", line.directory.display()),
+        )
     })?;
     let Some(wanted) = wanted else {
         return Ok(());
     };
-    say(&format!("{} is in {}\n", versions::line("halite").trim_end(), line.folder.display()));
+    say(&format!("{} is in {}\n", versions::line("halite").trim_end(), line.directory.display()));
     let root = Path::new("/");
     let configured = wanted.write(root).map_err(|error| cannot("the configuration cannot be written", error))?;
-    let folder = line.folder.canonicalize().map_err(|error| cannot("the folder of the programs", error))?;
+    let directory = line.directory.canonicalize().map_err(|error| cannot("the directory of the programs", error))?;
     let (service, renewed) =
-        service::set_up(root, &folder).map_err(|error| cannot("the service cannot be set up", error))?;
+        service::set_up(root, &directory).map_err(|error| cannot("the service cannot be set up", error))?;
     if !line.no_start {
         let changed = [replaced, configured, renewed].contains(&Change::Made);
-        service.start(&folder, if changed { Change::Made } else { Change::None })?;
+        service.start(&directory, if changed { Change::Made } else { Change::None })?;
     }
     say(&format!(
         "the minion shows its key to {}; there, salt-key -f {id} shows it and salt-key -a {id} accepts it\n",
@@ -109,23 +112,23 @@ enum Change {
     None,
 }
 
-/// Puts the file into a folder, unless it is there, and beside it a link for each program. The links are relative, so
-/// that the folder may move. What is there under such a name is left alone unless it is a link.
-fn programs(folder: &Path) -> io::Result<Change> {
+/// Puts the file into a directory, unless it is there, and beside it a link for each program. The links are relative, so
+/// that the directory may move. What is there under such a name is left alone unless it is a link.
+fn programs(directory: &Path) -> io::Result<Change> {
     const FILE: &str = "halite";
-    std::fs::create_dir_all(folder)?;
-    let (running, installed) = (std::env::current_exe()?, folder.join(FILE));
+    std::fs::create_dir_all(directory)?;
+    let (running, installed) = (std::env::current_exe()?, directory.join(FILE));
     let mut change = Change::None;
     if installed.canonicalize().ok() != Some(running.canonicalize()?) && !is_same(&running, &installed) {
         // Beside it first: a copy that is cut short must not take the place of a program that runs.
-        let beside = folder.join(format!(".{FILE}.{}", std::process::id()));
+        let beside = directory.join(format!(".{FILE}.{}", std::process::id()));
         std::fs::copy(&running, &beside)?;
         std::fs::rename(&beside, &installed)?;
         change = Change::Made;
     }
     // What is ours alone is run as `halite NAME`.
     for applet in APPLETS.iter().filter(|applet| applet.name.starts_with("salt")) {
-        let link = folder.join(applet.name);
+        let link = directory.join(applet.name);
         if link.is_symlink() {
             std::fs::remove_file(&link)?;
         }
@@ -146,8 +149,8 @@ fn put(path: &Path, text: &str, mode: u32) -> io::Result<Change> {
     if std::fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
         return Ok(Change::None);
     }
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory)?;
     }
     let beside = path.with_extension(format!("halite-{}", std::process::id()));
     std::fs::write(&beside, text)?;

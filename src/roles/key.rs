@@ -132,7 +132,7 @@ impl SaltKey<'_> {
         };
         let mut keys = Map::new();
         for standing in standings {
-            keys.insert(standing.folder(), Value::list(self.store.list(*standing)?));
+            keys.insert(standing.directory(), Value::list(self.store.list(*standing)?));
         }
         self.show(keys)
     }
@@ -170,7 +170,7 @@ impl SaltKey<'_> {
                     }
                 }
             }
-            all.insert(standing.folder(), group);
+            all.insert(standing.directory(), group);
         }
         (all, exit)
     }
@@ -188,13 +188,13 @@ impl SaltKey<'_> {
     /// The fingerprints of the master's own key files. That of a private key is its public half's, so that both lines
     /// of a pair agree.
     fn own_keys(&self, pattern: &str) -> Map {
-        let folder = self.store.pki_dir();
-        let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let directory = self.store.pki_dir();
+        let names = std::fs::read_dir(directory).into_iter().flatten().flatten();
         let mut names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
         let mut own = Map::new();
         for name in names.iter().filter(|name| matching::fits(pattern, name)) {
-            let path = folder.join(name);
+            let path = directory.join(name);
             // A link is another name of a file beside it, as master.pem is of ID.pem.
             if path.is_symlink() {
                 continue;

@@ -55,12 +55,12 @@ pub const VERBS: &[Verb] = &[
     Verb { usage: "--list", about: "name the programs" },
     Verb { usage: "check FILE ...", about: "say what is wrong with SLS files and templates" },
     Verb {
-        usage: "install FOLDER",
-        about: "put the file and a link for each program into a folder; --master joins a minion",
+        usage: "install DIRECTORY",
+        about: "put the file and a link for each program into a directory; --master joins a minion",
     },
     Verb {
-        usage: "generate KIND FOLDER",
-        about: "write completions, config (samples), man, reference or services into a folder",
+        usage: "generate KIND DIRECTORY",
+        about: "write completions, config (samples), man, reference or services into a directory",
     },
 ];
 
@@ -154,18 +154,18 @@ mod tests {
 
     #[test]
     fn install_makes_links_and_replaces_only_links() {
-        let folder = std::env::temp_dir().join(format!("halite-install-{}", std::process::id()));
-        let args = strings(&["install", &folder.to_string_lossy()]);
+        let directory = std::env::temp_dir().join(format!("halite-install-{}", std::process::id()));
+        let args = strings(&["install", &directory.to_string_lossy()]);
         assert_eq!(run("halite", &args), 0);
         assert_eq!(run("halite", &args), 0);
-        let link = folder.join("salt-key");
-        assert!(!folder.join("fleet").exists());
+        let link = directory.join("salt-key");
+        assert!(!directory.join("fleet").exists());
         assert_eq!(std::fs::read_link(&link).unwrap(), Path::new("halite"));
         assert_eq!(link.metadata().unwrap().len(), std::env::current_exe().unwrap().metadata().unwrap().len());
         std::fs::remove_file(&link).unwrap();
         std::fs::write(&link, "mine").unwrap();
         assert_eq!(run("halite", &args), 73);
         assert_eq!(std::fs::read(&link).unwrap(), b"mine");
-        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }

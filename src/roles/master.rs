@@ -87,7 +87,7 @@ pub struct Master {
     watch: RefCell<Option<Watch>>,
     /// Whether keys were accepted that are not on the disk yet.
     unsettled: Cell<bool>,
-    /// The state of the key folders when they were read last.
+    /// The state of the key directories when they were read last.
     stamp: RefCell<Stamp>,
     accepted: RefCell<HashMap<Id, PublicKey>>,
     waiting: Waiting,
@@ -166,7 +166,7 @@ impl Master {
         let identity = keyfile::load_or_make(&settings.pki_dir, &settings.id).map_err(text)?;
         let chain = vouching::chain(&settings.opts, &settings.pki_dir, identity.public())?;
         let store = KeyStore::open(&settings.pki_dir, settings.pending_max);
-        store.make_folders().map_err(text)?;
+        store.make_directories().map_err(text)?;
         let publish_address = SocketAddr::new(settings.interface, settings.publish_port);
         Ok(Master {
             stamp: RefCell::new(store.stamp()),
@@ -356,7 +356,7 @@ impl Master {
                     self.unsettled.set(true);
                 }
             } else {
-                self.look_at_key_folders().await;
+                self.look_at_key_directories().await;
             }
             if self.settings.presence_events == Events::On {
                 self.tell_presence();

@@ -153,7 +153,7 @@ pub enum FileAsk {
         offset: u64,
         bytes: ByteString,
     },
-    /// All parts are there: the steps of the path below the minion's own folder.
+    /// All parts are there: the steps of the path below the minion's own directory.
     PutWhole {
         digest: Bytes<32>,
         size: u64,
@@ -415,7 +415,7 @@ pub enum LocalAsk {
     StopBatch {
         jid: String,
     },
-    /// The key folders were changed by the key tool: `(act, id)` each.
+    /// The key directories were changed by the key tool: `(act, id)` each.
     KeysChanged {
         changes: Vec<(String, String)>,
         /// What becomes of what is kept of a minion whose key is not accepted any more.

@@ -1,4 +1,4 @@
-//! The one place that knows NNG: this file and its folder.
+//! The one place that knows NNG: this file and its directory.
 //!
 //! What NNG does, and what follows from it here:
 //! - A callback runs on a thread of NNG: it stores its result and wakes, nothing else. An `Aio` that is dropped inside

@@ -1,5 +1,5 @@
 {%- from 'site/map.jinja' import site, root with context %}
-{%- from 'site/macros.jinja' import folder, require, listed %}
+{%- from 'site/macros.jinja' import directory, require, listed %}
 {%- set users = pillar['users'] %}
 {%- set vhosts = pillar['vhosts'] %}
 {%- set fqdn = grains['fqdn'] %}
@@ -29,12 +29,12 @@ site_service:
       - file: {{ site['sites'] }}/{{ name }}.conf
 {%- endfor %}
 
-{# -- folders ---------------------------------------------------------------------------- #}
-{{ folder(root, site['user'], site['group']) }}
+{# -- directories ---------------------------------------------------------------------------- #}
+{{ directory(root, site['user'], site['group']) }}
 
-{{ folder(site['confdir'] ~ '/snippets', mode='0750') }}
+{{ directory(site['confdir'] ~ '/snippets', mode='0750') }}
 
-{{ folder('/var/log/site', site['user'], 'adm', '2750') }}
+{{ directory('/var/log/site', site['user'], 'adm', '2750') }}
 
 {# -- accounts --------------------------------------------------------------------------- #}
 {%- for name, user in users | dictsort %}
@@ -58,7 +58,7 @@ user_{{ name }}:
 {{- listed('groups', user['groups']) }}
 {{- require('group', [name]) }}
 
-{{ folder('/home/' ~ name ~ '/.ssh', name, name, '0700') }}
+{{ directory('/home/' ~ name ~ '/.ssh', name, name, '0700') }}
 
 {%- for key in user['keys'] %}
 ssh_{{ name }}_{{ loop.index }}:
@@ -88,7 +88,7 @@ sudo_{{ name }}:
 {%- set docroot = root ~ '/' ~ name %}
 {%- set port = 443 if vhost['tls'] else 80 %}
 
-{{ folder(docroot, site['user'], site['group'], '0755') }}
+{{ directory(docroot, site['user'], site['group'], '0755') }}
 
 {{ site['sites'] }}/{{ name }}.conf:
   file.managed:

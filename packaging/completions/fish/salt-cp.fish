@@ -3,7 +3,7 @@
 complete -c salt-cp -f
 complete -c salt-cp -s h -l help -d 'print this help and exit'
 complete -c salt-cp -s t -l timeout -r -f -d 'how long to wait for a minion that is connected but silent'
-complete -c salt-cp -s C -l chunked -d 'send files in parts, and folders with all below them; without it, short files of text'
+complete -c salt-cp -s C -l chunked -d 'send files in parts, and directories with all below them; without it, short files of text'
 complete -c salt-cp -s n -l no-compression -d 'do not compress the parts'
 complete -c salt-cp -s H -l hosts -d 'the hosts of a roster'
 complete -c salt-cp -s E -l pcre -d 'the target is a regular expression on ids'
@@ -26,6 +26,6 @@ complete -c salt-cp -l log-file -r -F -d 'the log file, or file://, udp:// or tc
 complete -c salt-cp -l log-file-level -r -f -a 'all garbage trace debug profile info warning error critical quiet' -d 'what goes to the log file, as for --log-level'
 complete -c salt-cp -l version -d 'print the version and exit'
 complete -c salt-cp -s V -l versions-report -d 'print the versions of the program and of the system below it, and exit'
-complete -c salt-cp -s c -l config-dir -r -f -a '(__fish_complete_directories)' -d 'the folder with the configuration; SALT_CONFIG_DIR, else /etc/salt'
+complete -c salt-cp -s c -l config-dir -r -f -a '(__fish_complete_directories)' -d 'the directory with the configuration; SALT_CONFIG_DIR, else /etc/salt'
 complete -c salt-cp -l saltfile -r -F -d 'a file with options for this program; SALT_SALTFILE, else Saltfile where the command runs'
 complete -c salt-cp -l hard-crash -d 'end with the original error; accepted, errors are always whole here'

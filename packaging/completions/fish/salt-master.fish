@@ -11,6 +11,6 @@ complete -c salt-master -l log-file -r -F -d 'the log file, or file://, udp:// o
 complete -c salt-master -l log-file-level -r -f -a 'all garbage trace debug profile info warning error critical quiet' -d 'what goes to the log file, as for --log-level'
 complete -c salt-master -l version -d 'print the version and exit'
 complete -c salt-master -s V -l versions-report -d 'print the versions of the program and of the system below it, and exit'
-complete -c salt-master -s c -l config-dir -r -f -a '(__fish_complete_directories)' -d 'the folder with the configuration; SALT_CONFIG_DIR, else /etc/salt'
+complete -c salt-master -s c -l config-dir -r -f -a '(__fish_complete_directories)' -d 'the directory with the configuration; SALT_CONFIG_DIR, else /etc/salt'
 complete -c salt-master -l saltfile -r -F -d 'a file with options for this program; SALT_SALTFILE, else Saltfile where the command runs'
 complete -c salt-master -l hard-crash -d 'end with the original error; accepted, errors are always whole here'

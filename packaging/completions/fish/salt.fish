@@ -59,7 +59,7 @@ complete -c salt -l module-executors -r -f -d 'other executors than those of the
 complete -c salt -l executor-opts -r -f -d 'options for the executors'
 complete -c salt -l version -d 'print the version and exit'
 complete -c salt -s V -l versions-report -d 'print the versions of the program and of the system below it, and exit'
-complete -c salt -s c -l config-dir -r -f -a '(__fish_complete_directories)' -d 'the folder with the configuration; SALT_CONFIG_DIR, else /etc/salt'
+complete -c salt -s c -l config-dir -r -f -a '(__fish_complete_directories)' -d 'the directory with the configuration; SALT_CONFIG_DIR, else /etc/salt'
 complete -c salt -l saltfile -r -F -d 'a file with options for this program; SALT_SALTFILE, else Saltfile where the command runs'
 complete -c salt -l hard-crash -d 'end with the original error; accepted, errors are always whole here'
 complete -c salt -n "test (count (string match -v -- '-*' (commandline -opc))) -eq 1" -f -a '(salt-key --no-color --list=acc 2>/dev/null | grep -v \' Keys:$\')'

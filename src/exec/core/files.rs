@@ -21,7 +21,7 @@ pub trait Files {
     fn here(&self, _path: &str, _saltenv: &str) -> Result<Option<PathBuf>, Fault> {
         Ok(None)
     }
-    /// Sends a file to the master, which keeps it under these names below the minion's own folder. False: it does not
+    /// Sends a file to the master, which keeps it under these names below the minion's own directory. False: it does not
     /// take it.
     fn push(&self, from: &Path, names: &[String]) -> Result<bool, Fault>;
 }
@@ -44,19 +44,19 @@ impl FileHash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
     Files,
-    Folders,
-    EmptyFolders,
+    Directories,
+    EmptyDirectories,
     Links,
 }
 
 impl Listing {
-    pub const ALL: [Listing; 4] = [Listing::Files, Listing::Folders, Listing::EmptyFolders, Listing::Links];
+    pub const ALL: [Listing; 4] = [Listing::Files, Listing::Directories, Listing::EmptyDirectories, Listing::Links];
 
     pub fn name(self) -> &'static str {
         match self {
             Listing::Files => "files",
-            Listing::Folders => "dirs",
-            Listing::EmptyFolders => "empty_dirs",
+            Listing::Directories => "dirs",
+            Listing::EmptyDirectories => "empty_dirs",
             Listing::Links => "links",
         }
     }

@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The folder of jobs.
+/// The directory of jobs.
 #[derive(Clone, Debug)]
 pub struct Jobs {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 /// A job that somebody works on, or worked on.
@@ -110,16 +110,16 @@ impl Lock {
 impl Jobs {
     /// The jobs under a minion's `cachedir`.
     pub fn new(cachedir: &Path) -> Jobs {
-        Jobs { folder: cachedir.join("proc") }
+        Jobs { directory: cachedir.join("proc") }
     }
 
     /// Takes a job. Nothing when it was taken before, be it running, finished or failed.
     ///
     /// The file appears under its name when it is described and locked, never earlier.
     pub fn take(&self, job: &Running) -> io::Result<Option<Lock>> {
-        own::make_folders(&self.folder)?;
+        own::make_directories(&self.directory)?;
         let path = self.path(&job.jid);
-        let draft = self.folder.join(format!(".{}.{}.{}", job.jid, own::pid(), serial()));
+        let draft = self.directory.join(format!(".{}.{}.{}", job.jid, own::pid(), serial()));
         let mut file = own::create_new(&draft)?;
         own::lock(&file)?;
         let linked = file.write_all(job.to_json().as_bytes()).and_then(|()| match own::hard_link(&draft, &path) {
@@ -203,7 +203,7 @@ impl Jobs {
     /// Forgets the jobs that were taken longer ago than `age` and that nobody works on.
     pub fn prune(&self, now: SystemTime, age: Duration) -> io::Result<()> {
         for name in self.names()? {
-            let path = self.folder.join(&name);
+            let path = self.directory.join(&name);
             let Ok(modified) = own::look(&path).and_then(|data| data.modified()) else {
                 continue;
             };
@@ -221,7 +221,7 @@ impl Jobs {
             let Ok(jid) = Jid::parse(&name) else {
                 continue;
             };
-            let mut file = match own::open(&self.folder.join(&name)) {
+            let mut file = match own::open(&self.directory.join(&name)) {
                 Ok(file) => file,
                 // It was pruned meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -239,7 +239,7 @@ impl Jobs {
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
-        let entries = match own::entries(&self.folder) {
+        let entries = match own::entries(&self.directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
@@ -250,7 +250,7 @@ impl Jobs {
     }
 
     fn path(&self, jid: &Jid) -> PathBuf {
-        self.folder.join(jid.as_str())
+        self.directory.join(jid.as_str())
     }
 }
 
@@ -280,7 +280,7 @@ fn serial() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::fake::Folder;
+    use crate::host::fake::Directory;
     use std::fs;
 
     fn job(jid: &str) -> Running {
@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn a_jid_is_taken_once() {
-        let folder = Folder::new();
-        let jobs = Jobs::new(folder.path());
+        let directory = Directory::new();
+        let jobs = Jobs::new(directory.path());
         assert_eq!(jobs.running().unwrap(), []);
         let lock = jobs.take(&job(JID)).unwrap();
         assert!(lock.is_some());
@@ -311,13 +311,13 @@ mod tests {
         assert_eq!(jobs.left_behind(|_| false).unwrap(), []);
         drop(lock);
         assert!(jobs.take(&job(JID)).unwrap().is_none());
-        assert_eq!(fs::read_dir(folder.path().join("proc")).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(directory.path().join("proc")).unwrap().count(), 1);
     }
 
     #[test]
     fn a_job_without_worker_and_result_is_left_behind() {
-        let folder = Folder::new();
-        let jobs = Jobs::new(folder.path());
+        let directory = Directory::new();
+        let jobs = Jobs::new(directory.path());
         drop(jobs.take(&job(JID)).unwrap());
         assert_eq!(jobs.running().unwrap(), []);
         assert_eq!(jobs.left_behind(|_| false).unwrap(), [job(JID)]);
@@ -329,9 +329,9 @@ mod tests {
 
     #[test]
     fn a_result_appears_whole_and_once() {
-        let folder = Folder::new();
-        let jobs = Jobs::new(folder.path());
-        let place = folder.path().join("result");
+        let directory = Directory::new();
+        let jobs = Jobs::new(directory.path());
+        let place = directory.path().join("result");
         assert!(!jobs.put_result(&job(JID).jid, b"early", &place).unwrap(), "nobody has taken the job");
         let lock = jobs.take(&job(JID)).unwrap();
         // A worker was killed before its result was whole.
@@ -350,8 +350,8 @@ mod tests {
 
     #[test]
     fn the_pid_can_be_noted_later() {
-        let folder = Folder::new();
-        let jobs = Jobs::new(folder.path());
+        let directory = Directory::new();
+        let jobs = Jobs::new(directory.path());
         let _lock = jobs.take(&job(JID)).unwrap();
         jobs.update_pid(&job(JID).jid, 4_194_304).unwrap();
         assert_eq!(jobs.running().unwrap()[0].pid, 4_194_304);
@@ -360,8 +360,8 @@ mod tests {
 
     #[test]
     fn a_worker_that_inherited_the_lock_holds_the_job() {
-        let folder = Folder::new();
-        let jobs = Jobs::new(folder.path());
+        let directory = Directory::new();
+        let jobs = Jobs::new(directory.path());
         let lock = jobs.take(&job(JID)).unwrap().unwrap();
         let mut command = std::process::Command::new("/bin/cat");
         command.stdin(std::process::Stdio::piped());
@@ -383,8 +383,8 @@ mod tests {
 
     #[test]
     fn old_jobs_are_forgotten_unless_somebody_works_on_them() {
-        let folder = Folder::new();
-        let jobs = Jobs::new(folder.path());
+        let directory = Directory::new();
+        let jobs = Jobs::new(directory.path());
         let lock = jobs.take(&job(JID)).unwrap();
         drop(jobs.take(&job("20261129205033700834")).unwrap());
         let day = Duration::from_secs(24 * 3600);

@@ -1,6 +1,6 @@
 //! What an execution module is, and how its functions are called.
 //!
-//! A module is one file (or a folder for a large one) and one line in the list of modules. A function is a record of its
+//! A module is one file (or a directory for a large one) and one line in the list of modules. A function is a record of its
 //! arguments and a `run`:
 //!
 //! ```

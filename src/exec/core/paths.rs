@@ -7,32 +7,32 @@ use std::path::{Path, PathBuf};
 /// Links that are followed one after the other before a path counts as a circle.
 const LINKS: usize = 40;
 
-/// Makes a folder and all above it that are missing; what is there already is no error where it is a folder.
-pub fn make_folders(host: &dyn Host, folder: &Path) -> io::Result<()> {
-    match host.stat(folder) {
-        Ok(stat) if matches!(stat.kind, FileKind::Folder | FileKind::Link) => return Ok(()),
+/// Makes a directory and all above it that are missing; what is there already is no error where it is a directory.
+pub fn make_directories(host: &dyn Host, directory: &Path) -> io::Result<()> {
+    match host.stat(directory) {
+        Ok(stat) if matches!(stat.kind, FileKind::Directory | FileKind::Link) => return Ok(()),
         Ok(_) => return Err(rustix::io::Errno::NOTDIR.into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    if let Some(above) = folder.parent() {
-        make_folders(host, above)?;
+    if let Some(above) = directory.parent() {
+        make_directories(host, above)?;
     }
-    match host.make_folder(folder, 0o755) {
+    match host.make_directory(directory, 0o755) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Removes a folder with all that is in it; links are removed and not followed.
+/// Removes a directory with all that is in it; links are removed and not followed.
 pub fn remove_all(host: &dyn Host, path: &Path) -> io::Result<()> {
-    if host.stat(path)?.kind == FileKind::Folder {
+    if host.stat(path)?.kind == FileKind::Directory {
         for name in host.list(path)? {
             remove_all(host, &path.join(name))?;
         }
     }
     match host.remove(path) {
-        // A folder that stands only in the names of what was in it is gone with that.
+        // A directory that stands only in the names of what was in it is gone with that.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
@@ -88,7 +88,7 @@ pub fn normal(path: &str) -> String {
 }
 
 /// What stands before the last slash, as `dirname` has it.
-pub fn folder_of(path: &str) -> String {
+pub fn directory_of(path: &str) -> String {
     let head = &path[..path.rfind('/').map_or(0, |at| at + 1)];
     match head.trim_end_matches('/') {
         "" => head.to_owned(),
@@ -117,7 +117,7 @@ pub fn followed(host: &dyn Host, path: &Path) -> io::Result<Stat> {
         let stat = host.stat(&path)?;
         match (stat.kind, &stat.target) {
             (FileKind::Link, Some(target)) => {
-                path = path.parent().map_or_else(|| target.clone(), |folder| folder.join(target));
+                path = path.parent().map_or_else(|| target.clone(), |directory| directory.join(target));
             }
             _ => return Ok(stat),
         }
@@ -125,8 +125,8 @@ pub fn followed(host: &dyn Host, path: &Path) -> io::Result<Stat> {
     Err(rustix::io::Errno::LOOP.into())
 }
 
-pub fn is_folder(host: &dyn Host, path: &str) -> bool {
-    followed(host, Path::new(path)).is_ok_and(|stat| stat.kind == FileKind::Folder)
+pub fn is_directory(host: &dyn Host, path: &str) -> bool {
+    followed(host, Path::new(path)).is_ok_and(|stat| stat.kind == FileKind::Directory)
 }
 
 pub fn is_file(host: &dyn Host, path: &str) -> bool {
@@ -188,11 +188,11 @@ pub fn glob(host: &dyn Host, pattern: &str) -> Vec<String> {
     while let Some(part) = parts.next() {
         let is_last = parts.peek().is_none();
         let mut next = Vec::new();
-        for folder in found {
+        for directory in found {
             if !has_magic(part) {
-                let path = join(&[folder, part.to_owned()]);
+                let path = join(&[directory, part.to_owned()]);
                 let fits = match is_last && pattern.ends_with('/') {
-                    true => is_folder(host, &path),
+                    true => is_directory(host, &path),
                     false => host.stat(Path::new(&path)).is_ok(),
                 };
                 if fits {
@@ -200,13 +200,13 @@ pub fn glob(host: &dyn Host, pattern: &str) -> Vec<String> {
                 }
                 continue;
             }
-            let listed = host.list(Path::new(if folder.is_empty() { "." } else { &folder })).unwrap_or_default();
+            let listed = host.list(Path::new(if directory.is_empty() { "." } else { &directory })).unwrap_or_default();
             let fits = |name: &String| {
                 (part.starts_with('.') || !name.starts_with('.')) && halite_lang::target::fnmatch::fnmatch(name, part)
             };
             for name in listed.into_iter().filter(fits) {
-                let path = join(&[folder.clone(), name]);
-                if is_last && !pattern.ends_with('/') || is_folder(host, &path) {
+                let path = join(&[directory.clone(), name]);
+                if is_last && !pattern.ends_with('/') || is_directory(host, &path) {
                     next.push(path);
                 }
             }
@@ -240,7 +240,7 @@ mod tests {
             assert_eq!(normal(path), expected, "{path}");
         }
         assert_eq!(
-            (folder_of("/a//b"), folder_of("/b"), folder_of("b"), folder_of("/a/")),
+            (directory_of("/a//b"), directory_of("/b"), directory_of("b"), directory_of("/a/")),
             ("/a".into(), "/".into(), String::new(), "/a".into())
         );
         assert_eq!(name_of("/a/b"), "b");
@@ -258,7 +258,7 @@ mod tests {
         host.link(Path::new("/c"), Path::new("/c")).unwrap();
         assert_eq!(real(&host, "/l/../l/f"), "/d/f");
         assert_eq!(real(&host, "/none/x"), "/none/x");
-        assert!(is_folder(&host, "/l") && !exists(&host, "/c"));
+        assert!(is_directory(&host, "/l") && !exists(&host, "/c"));
         real(&host, "/c");
     }
 

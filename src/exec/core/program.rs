@@ -57,8 +57,8 @@ impl Program {
         self
     }
 
-    pub fn cwd(mut self, folder: impl Into<PathBuf>) -> Program {
-        self.command.cwd = Some(folder.into());
+    pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Program {
+        self.command.cwd = Some(directory.into());
         self
     }
 

@@ -1,12 +1,12 @@
 //! What a state is.
 //!
-//! A module is one file (or a folder for a large one) and one line in the list of modules. A state is a record of its arguments and
+//! A module is one file (or a directory for a large one) and one line in the list of modules. A state is a record of its arguments and
 //! a [`State::plan`]: it looks at the host, which it cannot change, and says that all is as it should be
 //! ([`already`]), or what it would change and how ([`change`]). Whoever runs states decides whether that is done, so no
 //! state has to think of `test=True`.
 //!
 //! ```
-//! use halite_core::state::{Look, Module, Plan, State, already, state};
+//! use halite_core::state::{PlanContext, Module, Plan, State, already, state};
 //! use halite_core::Fault;
 //!
 //! halite_value::record! {
@@ -20,7 +20,7 @@
 //!     }
 //! }
 //! impl State for Nop {
-//!     fn plan(self, _: &Look) -> Result<Plan, Fault> {
+//!     fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
 //!         Ok(already("Success!"))
 //!     }
 //! }
@@ -43,21 +43,21 @@ pub const REQUIRED: &str = "__required__";
 
 pub type Module = function::Module<PlanFn>;
 pub type Function = function::Function<PlanFn>;
-pub type PlanFn = fn(Arguments, &Look) -> Result<Result<Plan, Fault>, ArgumentError>;
+pub type PlanFn = fn(Arguments, &PlanContext) -> Result<Result<Plan, Fault>, ArgumentError>;
 
 /// What a state does with its arguments.
 pub trait State: Record {
     /// Looks, and says what is to be done.
-    fn plan(self, look: &Look) -> Result<Plan, Fault>;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault>;
 }
 
 /// The table's entry for a state.
 pub const fn state<S: State>(name: &'static str) -> Function {
-    Function::of::<S>(name, |arguments, look| S::bind(arguments).map(|state| state.plan(look)))
+    Function::of::<S>(name, |arguments, context| S::bind(arguments).map(|state| state.plan(context)))
 }
 
 /// What a state sees.
-pub struct Look<'a> {
+pub struct PlanContext<'a> {
     /// The host in it can only be looked at.
     pub ctx: &'a Ctx<'a>,
     /// The low chunk.

@@ -16,13 +16,13 @@ pub fn read(host: &dyn Host, path: &str) -> Result<String, Fault> {
 }
 
 /// Puts a text in the place of a file, which keeps owner and mode; a new one is for all to read. Links are followed, and
-/// folders above that are missing are made.
+/// directories above that are missing are made.
 pub fn write(host: &dyn Host, path: &str, text: &str) -> Result<(), Fault> {
     let real = paths::real(host, path);
     let real = Path::new(&real);
     let refused = |error: io::Error| Fault::execution(format!("{path}: {error}"));
-    if let Some(folder) = real.parent().filter(|folder| host.stat(folder).is_err()) {
-        super::paths::make_folders(host, folder).map_err(refused)?;
+    if let Some(directory) = real.parent().filter(|directory| host.stat(directory).is_err()) {
+        super::paths::make_directories(host, directory).map_err(refused)?;
     }
     let mode = host.stat(real).is_err().then_some(0o644);
     host.write(real, text.as_bytes(), Attributes { mode, ..Attributes::default() }).map_err(refused)

@@ -110,7 +110,7 @@ impl Update {
         }
     }
 
-    /// Hidden, and named after the file: two programs in one folder do not meet.
+    /// Hidden, and named after the file: two programs in one directory do not meet.
     fn beside(&self, name: &str) -> PathBuf {
         let file = self.program.file_name().unwrap_or_default().to_string_lossy();
         self.program.with_file_name(format!(".{file}-{name}"))

@@ -16,7 +16,7 @@ record! {
         signed_by_all: Value = (),
         /// The keyring that they are in.
         keyring: Value = (),
-        /// The folder of GnuPG.
+        /// The directory of GnuPG.
         gnupghome: Value = (),
     }
 }
@@ -44,7 +44,7 @@ record! {
         signed_by_all: Value = (),
         /// The keyring that they are in.
         keyring: Value = (),
-        /// The folder of GnuPG.
+        /// The directory of GnuPG.
         gnupghome: Value = (),
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// The letters of chattr(1).
 pub const LETTERS: &str = "aAcCdDeijPsStTu";
 
-/// The attributes of a file, or of the files in a folder; nothing without lsattr(1).
+/// The attributes of a file, or of the files in a directory; nothing without lsattr(1).
 pub fn listed(ctx: &Ctx, path: &str) -> Result<Option<Map>, Fault> {
     if ctx.host.which("lsattr").is_none() {
         return Ok(None);
@@ -46,7 +46,7 @@ pub fn differ(ctx: &Ctx, name: &str, wanted: &str) -> Result<bool, Fault> {
 
 /// Makes the attributes of a file those that it should have.
 pub fn enforce(ctx: &Ctx, name: &str, wanted: &str, checked: &mut Checked) -> Result<(), Fault> {
-    if paths::is_folder(ctx.host, name) || paths::is_link(ctx.host, name) {
+    if paths::is_directory(ctx.host, name) || paths::is_link(ctx.host, name) {
         return Ok(());
     }
     let letters = || -> Result<Option<BTreeSet<char>>, Fault> {

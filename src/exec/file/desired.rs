@@ -4,7 +4,7 @@ use super::access::Access;
 use super::backup;
 use super::content::{Body, Part, put};
 use super::difference::{self, Difference, Ignored, Shown};
-use super::folders;
+use super::directories;
 use super::owner::Owner;
 use super::sum::Sum;
 use halite_core::host::{Attributes, FileKind, Stat};
@@ -34,7 +34,7 @@ pub struct Desired {
     pub owner: Owner,
     /// Who else may use it, which is set afterwards.
     pub access: Access,
-    /// Folders that are made above it.
+    /// Directories that are made above it.
     pub above: Option<Above>,
     /// A copy of what is replaced is kept.
     pub keeps_backup: bool,
@@ -67,7 +67,7 @@ pub struct Fetch {
     pub unchecked: bool,
 }
 
-/// Folders that are made above a file: whose they are, and their mode.
+/// Directories that are made above a file: whose they are, and their mode.
 #[derive(Clone, Debug, Default)]
 pub struct Above {
     pub user: Value,
@@ -95,8 +95,8 @@ pub struct Delta {
 /// Why a file is not made what it should be.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The folder that it would be in is missing.
-    NoFolder,
+    /// The directory that it would be in is missing.
+    NoDirectory,
     /// The content cannot be put at this path.
     Uncommitted { path: String, error: io::Error },
     /// `user` or `group` cannot be set.
@@ -143,7 +143,7 @@ impl Desired {
 
     fn compare_content(&self, ctx: &Ctx, delta: &mut Delta) -> Result<(), Fault> {
         let Some(body) = &self.body else { return Ok(()) };
-        if delta.stat.as_ref().is_some_and(|stat| stat.kind == FileKind::Folder) {
+        if delta.stat.as_ref().is_some_and(|stat| stat.kind == FileKind::Directory) {
             // It is not written, and that is told by whoever tries.
             delta.writes = true;
             return Ok(());
@@ -193,7 +193,7 @@ impl Fetch {
 impl Delta {
     /// Makes the file what it should be.
     pub fn apply(&self, ctx: &Ctx, desired: &Desired) -> Result<Result<Applied, Refusal>, Fault> {
-        if let Err(refusal) = self.make_folders(ctx, desired)? {
+        if let Err(refusal) = self.make_directories(ctx, desired)? {
             return Ok(Err(refusal));
         }
         let before = match &self.stat {
@@ -215,7 +215,7 @@ impl Delta {
             }
         };
         let mut applied = Applied { changes, failures: String::new() };
-        // A file that is written anew has the context that its folder gives.
+        // A file that is written anew has the context that its directory gives.
         let asks = match &self.stat {
             None => desired.access.has_attributes(),
             Some(_) => {
@@ -234,13 +234,13 @@ impl Delta {
         Ok(Ok(applied))
     }
 
-    /// Makes the folders above a new file.
-    pub fn make_folders(&self, ctx: &Ctx, desired: &Desired) -> Result<Result<(), Refusal>, Fault> {
-        if self.stat.is_some() || paths::is_folder(ctx.host, &paths::folder_of(&self.real)) {
+    /// Makes the directories above a new file.
+    pub fn make_directories(&self, ctx: &Ctx, desired: &Desired) -> Result<Result<(), Refusal>, Fault> {
+        if self.stat.is_some() || paths::is_directory(ctx.host, &paths::directory_of(&self.real)) {
             return Ok(Ok(()));
         }
-        let Some(above) = &desired.above else { return Ok(Err(Refusal::NoFolder)) };
-        folders::make_above(ctx, &self.real, &above.user, &above.group, &above.mode)?;
+        let Some(above) = &desired.above else { return Ok(Err(Refusal::NoDirectory)) };
+        directories::make_above(ctx, &self.real, &above.user, &above.group, &above.mode)?;
         Ok(Ok(()))
     }
 
@@ -281,7 +281,7 @@ impl Delta {
     fn begins_with(&self, ctx: &Ctx, desired: &Desired) -> Stat {
         let own = ctx.host.stat(Path::new("/proc/self"));
         let (uid, gid) = own.map_or((0, 0), |own| (own.uid, own.gid));
-        let above = paths::followed(ctx.host, Path::new(&paths::folder_of(&self.real))).ok();
+        let above = paths::followed(ctx.host, Path::new(&paths::directory_of(&self.real))).ok();
         let inherited = above.filter(|above| above.mode & 0o2000 != 0).map(|above| above.gid);
         let is_private = desired.is_from_source || desired.owner.mode.is_some();
         let now = ctx.host.now();

@@ -25,7 +25,7 @@ impl Owner {
     /// Looks up the names; numbers are taken as they are.
     pub fn new(ctx: &Ctx, user: &Value, group: &Value, mode: Option<u32>) -> Owner {
         let found = |value: &Value, look_up: &dyn Fn(&str) -> Option<u32>| {
-            // To look up what is not given would start a program for each file of a folder.
+            // To look up what is not given would start a program for each file of a directory.
             let is_given = value.truthy() || *value == Value::Int(0);
             is_given.then(|| {
                 let name = value.to_text();
@@ -70,7 +70,7 @@ impl Owner {
         Owner { mode, ..self.clone() }
     }
 
-    /// What of it is to be set below a folder.
+    /// What of it is to be set below a directory.
     pub fn only(&self, user: bool, group: bool, mode: bool) -> Owner {
         Owner {
             user: self.user.clone().filter(|_| user),

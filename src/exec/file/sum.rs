@@ -192,7 +192,7 @@ pub fn extract(text: &str, kind: Option<HashType>, names: &Names) -> Result<Opti
         }
     }
     let [listed, of_file, of_source] = found;
-    // A name may stand there in several folders: then the path in the address tells which is meant.
+    // A name may stand there in several directories: then the path in the address tells which is meant.
     Ok(listed.or(by_path.map(|(_, sum)| sum)).or(of_file).or(of_source).or(first))
 }
 

@@ -76,13 +76,13 @@ record! {
 
 impl Run for ShowLink {
     fn run(self, ctx: &Ctx) -> Reply {
-        let folder = match ctx.grains.str_at("os_family") {
+        let directory = match ctx.grains.str_at("os_family") {
             Some("RedHat") => Some("/var/lib/alternatives"),
             Some("Suse") => Some("/var/lib/rpm/alternatives"),
             _ => None,
         };
-        if let Some(folder) = folder {
-            let text = text_file::read(ctx.host, &format!("{folder}/{}", self.name))?;
+        if let Some(directory) = directory {
+            let text = text_file::read(ctx.host, &format!("{directory}/{}", self.name))?;
             return Ok(text.lines().nth(1).map_or(Value::Bool(false), Value::from).into());
         }
         let answer = program(ctx).args(["--query", &self.name]).query(ctx)?;

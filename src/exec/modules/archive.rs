@@ -59,7 +59,7 @@ fn sources(ctx: &Ctx, given: &Value) -> Vec<String> {
 fn told(ctx: &Ctx, argv: Vec<String>, cwd: Option<&str>, runas: Option<&str>) -> Reply {
     let mut program = Program::new(argv).mixed().runas_name(ctx, runas)?;
     if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
-        if !paths::is_folder(ctx.host, cwd) {
+        if !paths::is_directory(ctx.host, cwd) {
             return Err(Fault::execution(format!("Specified cwd '{cwd}' either not absolute or does not exist")));
         }
         program = program.cwd(cwd);
@@ -103,9 +103,9 @@ record! {
         tarfile: String,
         /// The files that go in, or that are meant.
         sources: Value = (),
-        /// The folder to unpack to.
+        /// The directory to unpack to.
         dest: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// A renderer for the names.
         template: Option<String> = (),
@@ -204,7 +204,7 @@ record! {
         sources: Value,
         /// A renderer for the names.
         template: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// The account to do it as.
         runas: Option<String> = (),
@@ -230,7 +230,7 @@ record! {
     pub struct Unrar {
         /// The archive.
         rarfile: String,
-        /// The folder to unpack to.
+        /// The directory to unpack to.
         dest: String,
         /// The files to leave out.
         excludes: Vec<String> = (),

@@ -1,4 +1,4 @@
-//! `file.*`: files, folders, links, and what is in them.
+//! `file.*`: files, directories, links, and what is in them.
 
 mod attributes;
 mod backups;
@@ -36,7 +36,7 @@ use std::path::Path;
 
 pub const MODULE: Module = Module {
     name: "file",
-    doc: "Files, folders, links, and what is in them.",
+    doc: "Files, directories, links, and what is in them.",
     functions: &[
         function::<facts::Access>("access"),
         function::<content::Append>("append"),

@@ -124,7 +124,7 @@ impl<'a> Git<'a> {
         let program = Program::new(["git"]).args(self.git_opts.iter().map(String::as_str)).args(words.iter().copied());
         let mut program = program.runas_name(self.ctx, self.user.as_deref())?;
         if let Some(cwd) = cwd {
-            if !cwd.starts_with('/') || !paths::is_folder(self.ctx.host, cwd) {
+            if !cwd.starts_with('/') || !paths::is_directory(self.ctx.host, cwd) {
                 return Err(Fault::execution(format!("Specified cwd '{cwd}' either not absolute or does not exist")));
             }
             program = program.cwd(cwd);

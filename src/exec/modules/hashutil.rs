@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn files_are_digested_and_come_back_from_base64() {
-        let world = World::on(Fake::new().file("/in", "get salted").folder("/folder"));
+        let world = World::on(Fake::new().file("/in", "get salted").directory("/directory"));
         let ctx = world.ctx(&NoMaster);
         let run = |fun: &str, words: &[&str]| call(&ctx, fun, Arguments::positional(words.iter().copied()));
         let digest = run("hashutil.digest_file", &["/in"]).unwrap().value;
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(world.host.text("/out").as_deref(), Some("get salted"));
         assert!(run("hashutil.base64_decodefile", &["Z2V", "/out"]).is_err());
         assert_eq!(world.host.text("/out").as_deref(), Some("get salted"), "left alone");
-        for path in ["/folder", "/none"] {
+        for path in ["/directory", "/none"] {
             let fault = run("hashutil.digest_file", &[path]).unwrap_err();
             assert_eq!(fault.to_string(), format!("File path '{path}' not found."));
         }

@@ -471,11 +471,11 @@ fn lines_of(ctx: &Ctx, path: &str) -> Option<Vec<String>> {
     Some(String::from_utf8_lossy(&bytes).split_inclusive('\n').map(str::to_owned).collect())
 }
 
-/// Writes a file into a folder that must be there. Without a mode it keeps its own; a new one is for all to read.
+/// Writes a file into a directory that must be there. Without a mode it keeps its own; a new one is for all to read.
 fn write(ctx: &Ctx, path: &str, text: &str, mode: Option<u32>) -> Result<(), Fault> {
-    let folder = paths::folder_of(path);
-    if !paths::exists(ctx.host, &folder) {
-        return Err(Fault::invocation(format!("{path} cannot be written. {folder} does not exist")));
+    let directory = paths::directory_of(path);
+    if !paths::exists(ctx.host, &directory) {
+        return Err(Fault::invocation(format!("{path} cannot be written. {directory} does not exist")));
     }
     let real = paths::real(ctx.host, path);
     let mode = mode.or_else(|| (!paths::exists(ctx.host, &real)).then_some(0o644));

@@ -49,8 +49,8 @@ impl Run for FingerMaster {
 /// The digest of the key in its DER form, pairs of digits with colons between. Where there is no key yet, empty, as in
 /// Salt: it is made, or met, when the minion starts.
 fn fingerprint(ctx: &Ctx, file: &str, hash_type: &str) -> Reply {
-    let folder = ctx.opts.str_at("pki_dir").unwrap_or_default();
-    let path = Path::new(folder).join(file);
+    let directory = ctx.opts.str_at("pki_dir").unwrap_or_default();
+    let path = Path::new(directory).join(file);
     let pem = match ctx.host.read(&path) {
         Ok(pem) => String::from_utf8_lossy(&pem).into_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok("".into()),

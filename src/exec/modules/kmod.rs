@@ -32,15 +32,15 @@ fn config(ctx: &Ctx) -> &'static str {
 /// All modules that there are, with doubles as they are found.
 fn available(ctx: &Ctx) -> Vec<String> {
     let release = ctx.host.kernel_release();
-    let folder = Path::new("/lib/modules").join(release);
-    let built_in = text_file::read(ctx.host, &folder.join("modules.builtin").to_string_lossy()).unwrap_or_default();
+    let directory = Path::new("/lib/modules").join(release);
+    let built_in = text_file::read(ctx.host, &directory.join("modules.builtin").to_string_lossy()).unwrap_or_default();
     let base = |line: &str| line.rsplit('/').next().unwrap_or(line).trim_end_matches(".ko").to_owned();
     let mut names: Vec<String> = built_in.lines().map(base).collect();
-    let mut todo: Vec<PathBuf> = vec![folder];
-    while let Some(folder) = todo.pop() {
-        for name in ctx.host.list(&folder).unwrap_or_default() {
-            let path = folder.join(&name);
-            if ctx.host.stat(&path).is_ok_and(|stat| stat.kind == halite_core::host::FileKind::Folder) {
+    let mut todo: Vec<PathBuf> = vec![directory];
+    while let Some(directory) = todo.pop() {
+        for name in ctx.host.list(&directory).unwrap_or_default() {
+            let path = directory.join(&name);
+            if ctx.host.stat(&path).is_ok_and(|stat| stat.kind == halite_core::host::FileKind::Directory) {
                 todo.push(path);
             } else if let Some(at) = name.find(".ko") {
                 names.push(name[..at].replace('-', "_"));

@@ -212,8 +212,8 @@ impl Run for GenLocale {
             }
             _ => {
                 let suse = ctx.grains.str_at("os_family") == Some("Suse");
-                let folder = if suse { "/usr/share/locale" } else { "/usr/share/i18n/locales" };
-                let listed = ctx.host.list(Path::new(folder));
+                let directory = if suse { "/usr/share/locale" } else { "/usr/share/i18n/locales" };
+                let listed = ctx.host.list(Path::new(directory));
                 let listed = listed.map_err(|_| Fault::execution(format!("Locale \"{locale}\" is not available.")))?;
                 listed.contains(&short)
             }

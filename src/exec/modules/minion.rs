@@ -23,7 +23,7 @@ const SOFTWARE: i64 = 70;
 const TEMPFAIL: i64 = 75;
 
 record! {
-    /// Lists the keys that the master beside this minion knows, as `salt-key -L` does: file names by folder.
+    /// Lists the keys that the master beside this minion knows, as `salt-key -L` does: file names by directory.
     ///
     ///   salt '*' minion.list
     pub struct List {}
@@ -32,12 +32,12 @@ record! {
 impl Run for List {
     fn run(self, ctx: &Ctx) -> Reply {
         let pki_dir = ctx.opts.str_at("pki_dir").unwrap_or_default().replace("minion", "master");
-        let names = |folder: &str| {
-            let found = ctx.host.list(&Path::new(&pki_dir).join(folder)).unwrap_or_default();
+        let names = |directory: &str| {
+            let found = ctx.host.list(&Path::new(&pki_dir).join(directory)).unwrap_or_default();
             Value::list(found.into_iter().filter(|name| !name.starts_with('.')))
         };
-        let folders = ["minions", "minions_pre", "minions_rejected", "minions_denied"];
-        Ok(Map::from_iter(folders.map(|folder| (folder, names(folder)))).into())
+        let directories = ["minions", "minions_pre", "minions_rejected", "minions_denied"];
+        Ok(Map::from_iter(directories.map(|directory| (directory, names(directory)))).into())
     }
 }
 

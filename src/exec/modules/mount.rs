@@ -314,7 +314,7 @@ fn place_of(ctx: &Ctx, path: &str) -> Result<String, Fault> {
     let active = active(ctx)?;
     let mut path = paths::real(ctx.host, path);
     while path != "/" && !active.contains(&path) {
-        path = paths::folder_of(&path);
+        path = paths::directory_of(&path);
         if path.is_empty() {
             path = "/".to_owned();
         }

@@ -383,11 +383,11 @@ fn obfuscated(value: &Value) -> Value {
 }
 
 record! {
-    /// Returns whether the folders of the pillar have a file.
+    /// Returns whether the directories of the pillar have a file.
     ///
     ///   salt '*' pillar.file_exists foo/bar.sls
     pub struct FileExists {
-        /// Its path below the folders.
+        /// Its path below the directories.
         path: String,
         /// The environment; else all are looked at.
         saltenv: Option<String> = (),
@@ -400,11 +400,11 @@ impl Run for FileExists {
             return Err(Fault::execution("No pillar_roots found. Are you running this on the master?"));
         };
         let wanted = |name: &Value| self.saltenv.as_deref().is_none_or(|saltenv| name.as_str() == Some(saltenv));
-        let mut folders = roots
+        let mut directories = roots
             .iter()
             .filter(|(name, _)| wanted(name))
-            .flat_map(|(_, folders)| folders.as_list().unwrap_or_default());
-        Ok(folders.any(|folder| own::is_file(&Path::new(&folder.to_text()).join(&self.path))).into())
+            .flat_map(|(_, directories)| directories.as_list().unwrap_or_default());
+        Ok(directories.any(|directory| own::is_file(&Path::new(&directory.to_text()).join(&self.path))).into())
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Pip<'a> {
 }
 
 impl<'a> Pip<'a> {
-    /// `bin_env` is the folder of an environment, its Python or its pip.
+    /// `bin_env` is the directory of an environment, its Python or its pip.
     fn find(
         ctx: &'a Ctx<'a>,
         bin_env: Option<String>,
@@ -48,11 +48,11 @@ impl<'a> Pip<'a> {
     ) -> Result<Pip<'a>, Fault> {
         let of_python = |python: &str| vec![paths::normal(python), "-m".to_owned(), "pip".to_owned()];
         let given = bin_env.filter(|path| !path.is_empty());
-        let environment = given.clone().filter(|path| paths::is_folder(ctx.host, path));
+        let environment = given.clone().filter(|path| paths::is_directory(ctx.host, path));
         let argv = match (&given, &environment) {
             (None, _) => vec!["python3".to_owned(), "-m".to_owned(), "pip".to_owned()],
-            (_, Some(folder)) => {
-                let below = folder.trim_end_matches('/');
+            (_, Some(directory)) => {
+                let below = directory.trim_end_matches('/');
                 let found = ["python", "bin/python", "bin/python3"].into_iter().map(|name| format!("{below}/{name}"));
                 let python = found.into_iter().find(|path| paths::is_file(ctx.host, path));
                 let python = python.or_else(|| {
@@ -60,11 +60,9 @@ impl<'a> Pip<'a> {
                     found.sort();
                     found.into_iter().find(|path| paths::is_file(ctx.host, path))
                 });
-                of_python(
-                    &python.ok_or_else(|| {
-                        Fault::execution(format!("Could not find a pip binary in virtualenv {folder}"))
-                    })?,
-                )
+                of_python(&python.ok_or_else(|| {
+                    Fault::execution(format!("Could not find a pip binary in virtualenv {directory}"))
+                })?)
             }
             (Some(path), None) if paths::is_file(ctx.host, path) => match paths::name_of(path).contains("python") {
                 true => of_python(path),
@@ -84,7 +82,7 @@ impl<'a> Pip<'a> {
             program = program.cwd(cwd);
         }
         Ok(match &self.environment {
-            Some(folder) => program.env("VIRTUAL_ENV", folder),
+            Some(directory) => program.env("VIRTUAL_ENV", directory),
             None => program,
         })
     }
@@ -183,7 +181,7 @@ record! {
         bin_env: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
     }
 }
@@ -206,7 +204,7 @@ record! {
         bin_env: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
     }
 }
@@ -229,7 +227,7 @@ record! {
         bin_env: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
     }
 }
@@ -268,7 +266,7 @@ record! {
     pub struct Version {
         /// An environment, its Python or its pip.
         bin_env: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
@@ -292,7 +290,7 @@ record! {
         bin_env: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
     }
 }
@@ -313,7 +311,7 @@ record! {
         bin_env: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
     }
 }
@@ -335,7 +333,7 @@ record! {
         bin_env: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
     }
 }
@@ -357,7 +355,7 @@ record! {
         bin_env: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// Taken, and ignored.
         use_vt: bool = false,
@@ -416,7 +414,7 @@ record! {
         include_rc: bool = false,
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// Where to look.
         index_url: Option<String> = (),

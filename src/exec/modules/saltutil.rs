@@ -435,7 +435,7 @@ mod tests {
     use crate::testing::World;
     use halite_core::Jid;
     use halite_core::context::{Call, NoMaster};
-    use halite_core::host::fake::{Fake, Folder};
+    use halite_core::host::fake::{Directory, Fake};
     use halite_core::module::call;
     use halite_value::record::Arguments;
 
@@ -456,9 +456,9 @@ mod tests {
         }
     }
 
-    fn world(folder: &Folder, host: Fake) -> World {
+    fn world(directory: &Directory, host: Fake) -> World {
         World {
-            opts: Map::from_iter([("cachedir", folder.path().to_str().unwrap())]),
+            opts: Map::from_iter([("cachedir", directory.path().to_str().unwrap())]),
             call: Call { jid: OWN.to_owned(), ..Call::default() },
             ..World::on(host)
         }
@@ -466,11 +466,11 @@ mod tests {
 
     #[test]
     fn a_minion_shows_the_jobs_it_works_on_but_not_the_one_that_asks() {
-        let folder = Folder::new();
-        let world = world(&folder, Fake::new());
+        let directory = Directory::new();
+        let world = world(&directory, Fake::new());
         let value = |fun: &str, arguments: Arguments| call(&world.ctx(&NoMaster), fun, arguments).unwrap().value;
         assert_eq!(value("saltutil.running", Arguments::default()), Value::List(Vec::new()));
-        let jobs = Jobs::new(folder.path());
+        let jobs = Jobs::new(directory.path());
         let _locks = [jobs.take(&job(JID, 70)).unwrap(), jobs.take(&job(OWN, 71)).unwrap()];
         let running = value("saltutil.running", Arguments::default());
         assert_eq!(running.as_list().unwrap().len(), 1);
@@ -483,14 +483,14 @@ mod tests {
 
     #[test]
     fn a_signal_reaches_what_the_job_has_started_before_the_job() {
-        let folder = Folder::new();
+        let directory = Directory::new();
         let host = Fake::new()
             .file("/proc/70/stat", "70 (halite) S 1 70 70 0")
             .file("/proc/71/stat", "71 (sh (odd) x) S 70 71")
             .file("/proc/72/stat", "72 (sleep) S 71 71")
             .file("/proc/80/stat", "80 (other) S 1 80");
-        let world = world(&folder, host);
-        let _lock = Jobs::new(folder.path()).take(&job(JID, 70)).unwrap();
+        let world = world(&directory, host);
+        let _lock = Jobs::new(directory.path()).take(&job(JID, 70)).unwrap();
         let ctx = world.ctx(&NoMaster);
         let told = call(&ctx, "saltutil.kill_job", Arguments::positional([JID])).unwrap().value;
         assert_eq!(told, format!("Signal 9 sent to job {JID} at pid 70").into());
@@ -503,10 +503,10 @@ mod tests {
 
     #[test]
     fn the_minion_itself_is_never_signalled() {
-        let folder = Folder::new();
+        let directory = Directory::new();
         let host = Fake::new().file(&format!("/proc/{}/stat", std::process::id()), "1 (worker) S 4711 1");
-        let world = world(&folder, host);
-        let _lock = Jobs::new(folder.path()).take(&job(JID, 4711)).unwrap();
+        let world = world(&directory, host);
+        let _lock = Jobs::new(directory.path()).take(&job(JID, 4711)).unwrap();
         let told = call(&world.ctx(&NoMaster), "saltutil.kill_job", Arguments::positional([JID])).unwrap().value;
         assert!(told.to_text().contains("inside the minion"));
         assert_eq!(world.host.killed(), []);

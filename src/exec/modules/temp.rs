@@ -1,4 +1,4 @@
-//! `temp.*`: files and folders that are there for a while.
+//! `temp.*`: files and directories that are there for a while.
 
 use halite_core::host::Attributes;
 use halite_core::module::{Module, Run, function};
@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 
 pub const MODULE: Module = Module {
     name: "temp",
-    doc: "Files and folders that are there for a while. Nobody removes them but who had them made.",
+    doc: "Files and directories that are there for a while. Nobody removes them but who had them made.",
     functions: &[function::<Dir>("dir"), function::<File>("file")],
 };
 
-/// A path that there is not, in a folder that there is.
+/// A path that there is not, in a directory that there is.
 fn fresh(ctx: &Ctx, suffix: &str, prefix: &str, parent: Option<&str>) -> Result<PathBuf, Fault> {
     if suffix.contains('/') || prefix.contains('/') {
         return Err(Fault::invocation("prefix and suffix are parts of a name, without a slash"));
     }
-    let inherited = ctx.host.env("TMPDIR").filter(|folder| paths::is_folder(ctx.host, folder));
-    let folder = parent.map(str::to_owned).or(inherited).unwrap_or_else(|| "/tmp".to_owned());
-    if !paths::is_folder(ctx.host, &folder) {
-        return Err(Fault::execution(format!("[Errno 2] No such file or directory: '{folder}'")));
+    let inherited = ctx.host.env("TMPDIR").filter(|directory| paths::is_directory(ctx.host, directory));
+    let directory = parent.map(str::to_owned).or(inherited).unwrap_or_else(|| "/tmp".to_owned());
+    if !paths::is_directory(ctx.host, &directory) {
+        return Err(Fault::execution(format!("[Errno 2] No such file or directory: '{directory}'")));
     }
     loop {
         let letters = b"abcdefghijklmnopqrstuvwxyz0123456789_";
         let name: String =
             (0..8).map(|_| char::from(letters[random::up_to(letters.len() as u64 - 1) as usize])).collect();
-        let path = Path::new(&folder).join(format!("{prefix}{name}{suffix}"));
+        let path = Path::new(&directory).join(format!("{prefix}{name}{suffix}"));
         if ctx.host.stat(&path).is_err() {
             return Ok(path);
         }
@@ -43,7 +43,7 @@ fn shown(path: PathBuf, made: std::io::Result<()>) -> Reply {
 }
 
 record! {
-    /// Makes an empty folder for this account alone and returns its path.
+    /// Makes an empty directory for this account alone and returns its path.
     ///
     ///   salt '*' temp.dir
     ///   salt '*' temp.dir prefix=mytemp- parent=/var/run
@@ -52,7 +52,7 @@ record! {
         suffix: String = "",
         /// What its name begins with.
         prefix: String = "tmp",
-        /// The folder that it is made in.
+        /// The directory that it is made in.
         parent: Option<String> = (),
     }
 }
@@ -60,7 +60,7 @@ record! {
 impl Run for Dir {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = fresh(ctx, &self.suffix, &self.prefix, self.parent.as_deref())?;
-        let made = ctx.host.make_folder(&path, 0o700);
+        let made = ctx.host.make_directory(&path, 0o700);
         shown(path, made)
     }
 }
@@ -75,7 +75,7 @@ record! {
         suffix: String = "",
         /// What its name begins with.
         prefix: String = "tmp",
-        /// The folder that it is made in.
+        /// The directory that it is made in.
         parent: Option<String> = (),
     }
 }

@@ -116,7 +116,7 @@ impl Run for GetOffset {
     }
 }
 
-/// The file of a zone; a name that leaves the folder of zones is none.
+/// The file of a zone; a name that leaves the directory of zones is none.
 fn zone_file(timezone: &str) -> Option<String> {
     let path = format!("{ZONES}/{timezone}");
     (!timezone.is_empty() && paths::normal(&path) == path).then_some(path)

@@ -60,7 +60,7 @@ record! {
     ///   salt '*' virtualenv.create /srv/venv
     ///   salt '*' virtualenv.create /srv/venv venv_bin=venv system_site_packages=True
     pub struct Create {
-        /// Its folder.
+        /// Its directory.
         path: String,
         /// The program that makes it: `virtualenv`, `venv`, or a Python with the venv module.
         venv_bin: Option<String> = (),
@@ -68,11 +68,11 @@ record! {
         system_site_packages: bool = false,
         /// Taken, and ignored: of versions before 1.10.
         distribute: bool = false,
-        /// Empty the folder before.
+        /// Empty the directory before.
         clear: bool = false,
         /// The Python of the environment.
         python: Option<String> = (),
-        /// More folders with packages for the first content.
+        /// More directories with packages for the first content.
         extra_search_dir: Vec<String> = (),
         /// Do not fetch newer versions of the first content.
         never_download: Option<bool> = (),
@@ -144,7 +144,7 @@ impl Run for Create {
                 needed(ctx, python)?;
                 argv.push(format!("--python={python}"));
             }
-            argv.extend(self.extra_search_dir.iter().map(|folder| format!("--extra-search-dir={folder}")));
+            argv.extend(self.extra_search_dir.iter().map(|directory| format!("--extra-search-dir={directory}")));
             match self.never_download {
                 Some(true) if version >= vec![14] => argv.push("--never-download".to_owned()),
                 Some(false) if version >= vec![20] => argv.push("--download".to_owned()),
@@ -157,7 +157,7 @@ impl Run for Create {
         argv.push(self.path.clone());
         let was_there = paths::exists(ctx.host, &self.path);
         let answer = Program::new(argv).runas_name(ctx, self.user.as_deref())?.run(ctx)?;
-        if !answer.is_success() && !was_there && paths::is_folder(ctx.host, &self.path) {
+        if !answer.is_success() && !was_there && paths::is_directory(ctx.host, &self.path) {
             // What is half made must not look like an environment.
             if let Err(error) = halite_core::paths::remove_all(ctx.host, self.path.as_ref()) {
                 log::warn!("{}: cannot be removed: {error}", self.path);
@@ -184,7 +184,7 @@ fn asked(ctx: &Ctx, venv: &str, code: &str, words: &[&str]) -> Reply {
 }
 
 record! {
-    /// Shows the folder with the packages of an environment.
+    /// Shows the directory with the packages of an environment.
     ///
     ///   salt '*' virtualenv.get_site_packages /srv/venv
     pub struct GetSitePackages {
@@ -200,7 +200,7 @@ impl Run for GetSitePackages {
 }
 
 record! {
-    /// Shows the folder of a package in an environment.
+    /// Shows the directory of a package in an environment.
     ///
     ///   salt '*' virtualenv.get_distribution_path /srv/venv pip
     pub struct GetDistributionPath {

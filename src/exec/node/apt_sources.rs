@@ -6,7 +6,7 @@ use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
 const LIST: &str = "/etc/apt/sources.list";
-const FOLDER: &str = "/etc/apt/sources.list.d";
+const DIRECTORY: &str = "/etc/apt/sources.list.d";
 
 /// A source of packages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -200,11 +200,11 @@ fn is_stanzas(path: &Path) -> bool {
 
 impl Sources {
     pub fn read(ctx: &Ctx) -> Sources {
-        let listed = ctx.host.list(Path::new(FOLDER)).unwrap_or_default();
+        let listed = ctx.host.list(Path::new(DIRECTORY)).unwrap_or_default();
         let ends = |name: &&String, ending: &str| name.ends_with(ending);
         let lists = listed.iter().filter(|name| ends(name, ".list"));
         let stanzas = listed.iter().filter(|name| ends(name, ".sources"));
-        let paths = lists.chain(stanzas).map(|name| Path::new(FOLDER).join(name));
+        let paths = lists.chain(stanzas).map(|name| Path::new(DIRECTORY).join(name));
         let paths = [PathBuf::from(LIST)].into_iter().chain(paths);
         let files = paths.filter_map(|path| Some((path.clone(), pieces(ctx.host, &path)?)));
         Sources { files: files.collect() }
@@ -275,7 +275,7 @@ impl Sources {
         self.iter().any(|source| source.file == path)
     }
 
-    /// Writes the files that have changed; those that are empty in the folder are removed.
+    /// Writes the files that have changed; those that are empty in the directory are removed.
     pub fn save(&self, host: &dyn Host) -> Result<(), Fault> {
         for (path, pieces) in &self.files {
             let text = text(path, pieces);
@@ -283,8 +283,8 @@ impl Sources {
             if host.read(path).is_ok_and(|old| old == text.as_bytes()) {
                 continue;
             }
-            if let Some(folder) = path.parent() {
-                halite_core::paths::make_folders(host, folder).map_err(refused)?;
+            if let Some(directory) = path.parent() {
+                halite_core::paths::make_directories(host, directory).map_err(refused)?;
             }
             let attributes = Attributes { mode: host.stat(path).is_err().then_some(0o644), ..Attributes::default() };
             host.write(path, text.as_bytes(), attributes).map_err(refused)?;

@@ -93,7 +93,7 @@ fn is_on(opts: &Map, name: &str) -> bool {
 /// Where a job notes the grains that it has written: each in a list, which is empty if the grain is gone.
 pub const WRITTEN: &str = "__grains_written__";
 
-/// The file that `grains.setval` writes: `grains`, in the folder of the configuration.
+/// The file that `grains.setval` writes: `grains`, in the directory of the configuration.
 pub fn file(opts: &Map) -> std::path::PathBuf {
     let conf_file = opts.str_at("conf_file").unwrap_or("/etc/salt/minion");
     Path::new(conf_file).with_file_name("grains")
@@ -133,8 +133,8 @@ impl Look<'_> {
         self.host.stat(Path::new(path)).is_ok()
     }
 
-    fn names(&self, folder: &str) -> Vec<String> {
-        self.host.list(Path::new(folder)).unwrap_or_default()
+    fn names(&self, directory: &str) -> Vec<String> {
+        self.host.list(Path::new(directory)).unwrap_or_default()
     }
 
     fn found(&self, grain: &str) -> &str {

@@ -1,7 +1,7 @@
 //! The keys that the renderer `gpg` decrypts with: those in `gpg_keydir`, used through the host's `gpg`.
 //!
-//! The folder is one of GnuPG's own (`private-keys-v1.d`), or holds secret keys as `gpg --armor --export-secret-keys` writes
-//! them. Those are taken into a folder below the cache for as long as a rendering lasts.
+//! The directory is one of GnuPG's own (`private-keys-v1.d`), or holds secret keys as `gpg --armor --export-secret-keys` writes
+//! them. Those are taken into a directory below the cache for as long as a rendering lasts.
 
 use halite_core::Ctx;
 use halite_core::host::{Choice, Command, Finished, own};
@@ -31,40 +31,40 @@ impl<'c> Keyring<'c> {
     }
 
     /// `gpg_keydir`, else `gpgkeys` beside the configuration.
-    fn folder(&self) -> PathBuf {
+    fn directory(&self) -> PathBuf {
         let opts = self.ctx.opts;
-        match opts.str_at("gpg_keydir").filter(|folder| !folder.is_empty()) {
-            Some(folder) => PathBuf::from(folder),
+        match opts.str_at("gpg_keydir").filter(|directory| !directory.is_empty()) {
+            Some(directory) => PathBuf::from(directory),
             None => Path::new(opts.str_at("conf_file").unwrap_or("/etc/salt/minion")).with_file_name("gpgkeys"),
         }
     }
 
     fn home(&self) -> Result<&Path, String> {
         let open = || {
-            let folder = self.folder();
-            let exported = exported_keys(&folder)
-                .map_err(|error| format!("the folder of the keys, {} (gpg_keydir): {error}", folder.display()))?;
+            let directory = self.directory();
+            let exported = exported_keys(&directory)
+                .map_err(|error| format!("the directory of the keys, {} (gpg_keydir): {error}", directory.display()))?;
             match exported.is_empty() {
-                true => Ok(Home { folder, made: None }),
+                true => Ok(Home { directory, made: None }),
                 false => self.import(&exported),
             }
         };
-        self.home.get_or_init(open).as_ref().map(|home| home.folder.as_path()).map_err(String::clone)
+        self.home.get_or_init(open).as_ref().map(|home| home.directory.as_path()).map_err(String::clone)
     }
 
     fn import(&self, exported: &[PathBuf]) -> Result<Home<'c>, String> {
         let cachedir = Path::new(self.ctx.opts.str_at("cachedir").unwrap_or("/var/cache/salt/minion"));
-        let folder = cachedir.join(format!("gpg-{}", hex(&random::bits().to_be_bytes())));
-        let made = own::make_folders(&folder);
-        made.map_err(|error| format!("{}: {error}", folder.display()))?;
-        let home = Home { folder: folder.clone(), made: Some(self.ctx) };
+        let directory = cachedir.join(format!("gpg-{}", hex(&random::bits().to_be_bytes())));
+        let made = own::make_directories(&directory);
+        made.map_err(|error| format!("{}: {error}", directory.display()))?;
+        let home = Home { directory: directory.clone(), made: Some(self.ctx) };
         let mut words = vec!["--import".to_owned()];
         words.extend(exported.iter().map(|path| path.to_string_lossy().into_owned()));
-        let done = self.gpg(&folder, words, None)?;
+        let done = self.gpg(&directory, words, None)?;
         let status = Status::of(&done.stderr);
         match status.has("IMPORT_OK") {
             true => Ok(home),
-            false => Err(format!("the keys in {} cannot be imported: {}", self.folder().display(), status.words())),
+            false => Err(format!("the keys in {} cannot be imported: {}", self.directory().display(), status.words())),
         }
     }
 
@@ -105,9 +105,9 @@ impl Decrypt for Keyring<'_> {
     }
 }
 
-/// A folder of keys as GnuPG has them.
+/// A directory of keys as GnuPG has them.
 struct Home<'c> {
-    folder: PathBuf,
+    directory: PathBuf,
     /// It was made for this rendering and goes with it.
     made: Option<&'c Ctx<'c>>,
 }
@@ -116,21 +116,21 @@ impl Drop for Home<'_> {
     fn drop(&mut self) {
         let Some(ctx) = self.made else { return };
         if let Some(program) = ctx.host.which("gpgconf") {
-            let words = ["--homedir", &*self.folder.to_string_lossy(), "--kill", "all"].map(str::to_owned);
+            let words = ["--homedir", &*self.directory.to_string_lossy(), "--kill", "all"].map(str::to_owned);
             let argv = std::iter::once(program.to_string_lossy().into_owned()).chain(words).collect();
             let _ = ctx.host.query(&Command { argv, timeout: Some(TIMEOUT), ..Command::default() });
         }
-        if let Err(error) = own::remove_folder(&self.folder) {
-            log::warn!("{}: keys were left behind: {error}", self.folder.display());
+        if let Err(error) = own::remove_directory(&self.directory) {
+            log::warn!("{}: keys were left behind: {error}", self.directory.display());
         }
     }
 }
 
-/// The exported secret keys in a folder; none where GnuPG keeps its own.
-fn exported_keys(folder: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
+/// The exported secret keys in a directory; none where GnuPG keeps its own.
+fn exported_keys(directory: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
     let mut paths: Vec<PathBuf> =
-        own::entries(folder)?.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    let has = |name: &str| own::exists(&folder.join(name));
+        own::entries(directory)?.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let has = |name: &str| own::exists(&directory.join(name));
     if has("private-keys-v1.d") || has("secring.gpg") {
         return Ok(Vec::new());
     }
@@ -174,14 +174,14 @@ mod tests {
     const MESSAGE: &str = include_str!("../../../tests/data/gpg/message.asc");
     const KEY: &str = include_str!("../../../tests/data/gpg/secret-key.asc");
 
-    /// A folder that goes with the test, and short: a socket of GnuPG's agent may have to fit in.
-    struct Folder(PathBuf);
+    /// A directory that goes with the test, and short: a socket of GnuPG's agent may have to fit in.
+    struct Directory(PathBuf);
 
-    impl Folder {
-        fn new() -> Folder {
+    impl Directory {
+        fn new() -> Directory {
             let path = std::env::temp_dir().join(format!("hk-{}", hex(&random::bits().to_be_bytes()[..4])));
             DirBuilder::new().mode(0o700).create(&path).unwrap();
-            Folder(path)
+            Directory(path)
         }
 
         fn below(&self, name: &str) -> String {
@@ -189,16 +189,16 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for Directory {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
     }
 
-    fn world(folder: &Folder) -> World {
+    fn world(directory: &Directory) -> World {
         let mut world = World::new();
-        world.opts.insert("gpg_keydir", folder.below("keys"));
-        world.opts.insert("cachedir", folder.below("cache"));
+        world.opts.insert("gpg_keydir", directory.below("keys"));
+        world.opts.insert("cachedir", directory.below("cache"));
         world
     }
 
@@ -215,35 +215,35 @@ mod tests {
 
     #[test]
     fn exported_keys_are_taken_in_and_leave_nothing() {
-        let folder = Folder::new();
-        fs::create_dir(folder.below("keys")).unwrap();
-        fs::write(folder.below("keys/pillar.asc"), KEY).unwrap();
-        assert_decrypts(&world(&folder));
-        let left = fs::read_dir(folder.below("cache")).map_or(0, Iterator::count);
+        let directory = Directory::new();
+        fs::create_dir(directory.below("keys")).unwrap();
+        fs::write(directory.below("keys/pillar.asc"), KEY).unwrap();
+        assert_decrypts(&world(&directory));
+        let left = fs::read_dir(directory.below("cache")).map_or(0, Iterator::count);
         assert_eq!(left, 0);
     }
 
     #[test]
-    fn a_folder_of_gnupg_is_used_as_it_is() {
-        let folder = Folder::new();
-        DirBuilder::new().mode(0o700).create(folder.below("keys")).unwrap();
-        fs::write(folder.below("key.asc"), KEY).unwrap();
-        let world = world(&folder);
+    fn a_directory_of_gnupg_is_used_as_it_is() {
+        let directory = Directory::new();
+        DirBuilder::new().mode(0o700).create(directory.below("keys")).unwrap();
+        fs::write(directory.below("key.asc"), KEY).unwrap();
+        let world = world(&directory);
         let machine = Machine;
         let ctx = world.ctx_on(&machine, &NoMaster);
         let keyring = Keyring::of(&ctx);
         let imported =
-            keyring.gpg(Path::new(&folder.below("keys")), vec!["--import".into(), folder.below("key.asc")], None);
+            keyring.gpg(Path::new(&directory.below("keys")), vec!["--import".into(), directory.below("key.asc")], None);
         assert_eq!(imported.is_ok(), machine.which("gpg").is_some());
         assert_decrypts(&world);
-        let home = Home { folder: PathBuf::from(folder.below("keys")), made: Some(&ctx) };
+        let home = Home { directory: PathBuf::from(directory.below("keys")), made: Some(&ctx) };
         drop(home);
     }
 
     #[test]
     fn what_is_missing_is_told() {
-        let folder = Folder::new();
-        let world = world(&folder);
+        let directory = Directory::new();
+        let world = world(&directory);
         let machine = Machine;
         let ctx = world.ctx_on(&machine, &NoMaster);
         if !host_has(&[Need::Program("gpg")]) {
@@ -251,7 +251,7 @@ mod tests {
         }
         let error = Keyring::of(&ctx).decrypt(MESSAGE).unwrap_err();
         assert!(error.contains("(gpg_keydir): No such file"), "{error}");
-        DirBuilder::new().mode(0o700).create(folder.below("keys")).unwrap();
+        DirBuilder::new().mode(0o700).create(directory.below("keys")).unwrap();
         let error = Keyring::of(&ctx).decrypt(MESSAGE).unwrap_err();
         assert!(error.contains("No secret key"), "{error}");
     }

@@ -225,7 +225,7 @@ fn as_seen_for<T>(node: &Node, opts: &Map, id: &str, grains: &Map, with: impl Fn
     })
 }
 
-/// Environments come from minions, and stand in the paths of folders.
+/// Environments come from minions, and stand in the paths of directories.
 fn check_environments(asked: &Asked) -> Result<(), Fault> {
     for (name, saltenv) in [("pillarenv", &asked.pillarenv), ("saltenv", &asked.saltenv)] {
         if let Some(saltenv) = saltenv.as_deref().filter(|saltenv| !is_saltenv(saltenv)) {
@@ -263,7 +263,7 @@ impl Merge {
     }
 }
 
-/// `pillar_roots`, with the folder for any environment (`__env__`) given to the one that is asked for.
+/// `pillar_roots`, with the directory for any environment (`__env__`) given to the one that is asked for.
 fn roots(opts: &Map, asked: &Asked) -> Map {
     let mut roots = opts.at("pillar_roots").and_then(Value::as_map).cloned().unwrap_or_default();
     let Some(any) = roots.remove("__env__") else {
@@ -271,8 +271,11 @@ fn roots(opts: &Map, asked: &Asked) -> Map {
     };
     let saltenv = asked.pillarenv.as_deref().or(asked.saltenv.as_deref()).unwrap_or("base");
     if !roots.contains(saltenv) {
-        let folders = any.as_list().unwrap_or_default();
-        roots.insert(saltenv, Value::list(folders.iter().map(|folder| folder.to_text().replace("__env__", saltenv))));
+        let directories = any.as_list().unwrap_or_default();
+        roots.insert(
+            saltenv,
+            Value::list(directories.iter().map(|directory| directory.to_text().replace("__env__", saltenv))),
+        );
     }
     roots
 }
@@ -284,7 +287,7 @@ fn environments(roots: &Map) -> Vec<String> {
     names
 }
 
-/// The options of a file server for the pillar's folders.
+/// The options of a file server for the pillar's directories.
 fn server_options(opts: &Map, roots: Map) -> Map {
     let wanted = ["hash_type", "file_ignore_regex", "file_ignore_glob", "fileserver_followsymlinks", "cachedir"];
     let mut server: Map =

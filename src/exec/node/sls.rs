@@ -37,7 +37,7 @@ pub struct Names {
 pub struct Found {
     /// Where it can be read.
     pub path: String,
-    /// It is the `init.sls` of a folder.
+    /// It is the `init.sls` of a directory.
     pub is_init: bool,
 }
 
@@ -253,16 +253,16 @@ fn places(path: &str, sls: &str) -> Map {
     let steps = steps.trim_end_matches('/');
     let name =
         if sls.is_empty() { path.rsplit('/').next().unwrap_or(path).to_owned() } else { name_in_tree(path, steps) };
-    let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let root = name.split('/').next().filter(|_| !folder.is_empty()).unwrap_or(".");
+    let directory = name.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let root = name.split('/').next().filter(|_| !directory.is_empty()).unwrap_or(".");
     places.insert("tplfile", name.as_str());
-    places.insert("tpldir", if folder.is_empty() { "." } else { folder });
-    places.insert("tpldot", folder.replace('/', "."));
+    places.insert("tpldir", if directory.is_empty() { "." } else { directory });
+    places.insert("tpldot", directory.replace('/', "."));
     places.insert("tplroot", root);
-    places.insert("slspath", folder);
-    places.insert("slsdotpath", folder.replace('/', "."));
-    places.insert("slscolonpath", folder.replace('/', ":"));
-    places.insert("sls_path", folder.replace('/', "_"));
+    places.insert("slspath", directory);
+    places.insert("slsdotpath", directory.replace('/', "."));
+    places.insert("slscolonpath", directory.replace('/', ":"));
+    places.insert("sls_path", directory.replace('/', "_"));
     places
 }
 
@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_file_or_a_folder_with_init() {
+    fn a_name_is_a_file_or_a_directory_with_init() {
         let names = Names::of(["top.sls", "a/init.sls", "a/b.sls", "init.sls", "x.txt", "a.sls"].into_iter());
         assert_eq!(names.all(), ["a", "a.b", "init", "top"]);
         assert_eq!(names.matching("a*"), ["a", "a.b"]);

@@ -148,8 +148,8 @@ impl Machine for Templates<'_, '_> {
         paths::is_link(self.ctx.host, path)
     }
 
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        self.ctx.host.list(Path::new(folder))
+    fn list(&self, directory: &str) -> io::Result<Vec<String>> {
+        self.ctx.host.list(Path::new(directory))
     }
 
     fn resolve(&self, name: &str) -> Vec<IpAddr> {
@@ -167,16 +167,16 @@ mod tests {
     use crate::testing::World;
     use halite_core::NoMaster;
     use halite_core::host::HostFiles;
-    use halite_core::host::fake::{Fake, Folder};
+    use halite_core::host::fake::{Directory, Fake};
 
     #[test]
     fn a_filter_on_files_sees_the_host_of_the_call_and_not_the_machine_of_the_test() {
-        let folder = Folder::new();
+        let directory = Directory::new();
         let host = Fake::new().env("PATH", "/opt").program("/opt/tool").file("/d/text", "a\n").file("/d/e/empty", "");
         host.link(Path::new("/d/text"), Path::new("/d/link")).unwrap();
         host.write(Path::new("/d/odd"), b"\0\x01", Default::default()).unwrap();
         let mut world = World::on(host);
-        world.opts.insert("cachedir", folder.path().to_string_lossy().as_ref());
+        world.opts.insert("cachedir", directory.path().to_string_lossy().as_ref());
         let ctx = world.ctx(&NoMaster);
         for (template, expected) in [
             ("{{ '/d' | list_files | join(' ') }}", "/d /d/e /d/link /d/odd /d/text /d/e/empty"),

@@ -1,6 +1,6 @@
 //! `alias.*`: to whom mail for a name goes.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::Value;
 use halite_value::record;
@@ -35,10 +35,10 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let Present { name, target } = self;
         let words = [("alias", name.as_str().into()), ("target", target.clone())];
-        if ask(look.ctx, "aliases.has_target", words)?.truthy() {
+        if ask(context.ctx, "aliases.has_target", words)?.truthy() {
             return Ok(already(format!("Alias {name} already present")));
         }
         let shown = target.to_text();
@@ -55,9 +55,9 @@ impl State for Present {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        if !ask(look.ctx, "aliases.get_target", [("alias", name.as_str().into())])?.truthy() {
+        if !ask(context.ctx, "aliases.get_target", [("alias", name.as_str().into())])?.truthy() {
             return Ok(already(format!("Alias {name} already absent")));
         }
         let would = Outcome::new(None, format!("Alias {name} is set to be removed"));

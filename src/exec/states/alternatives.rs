@@ -1,6 +1,6 @@
 //! `alternatives.*`: which of several programs stands under a common name.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, failed, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -41,9 +41,9 @@ fn is_installed(ctx: &Ctx, name: &str, path: &str) -> Result<bool, Fault> {
 }
 
 impl State for Install {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let Install { name, link, path, priority } = self;
-        if is_installed(look.ctx, &name, &path)? {
+        if is_installed(context.ctx, &name, &path)? {
             return Ok(already(format!("Alternative {path} for {name} is already registered")));
         }
         let changes = Map::from_iter([
@@ -94,10 +94,10 @@ record! {
 }
 
 impl State for Remove {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let Remove { name, path } = self;
-        if !is_installed(look.ctx, &name, &path)? {
-            return unregistered(look.ctx, &name);
+        if !is_installed(context.ctx, &name, &path)? {
+            return unregistered(context.ctx, &name);
         }
         let would = Outcome::new(None, format!("Alternative for {name} will be removed"));
         let apply = move |ctx: &Ctx| {
@@ -137,9 +137,9 @@ record! {
 }
 
 impl State for Auto {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        let shown = ask(look.ctx, "alternatives.display", [group(&name)])?.to_text();
+        let shown = ask(context.ctx, "alternatives.display", [group(&name)])?.to_text();
         if shown.is_empty() || shown.contains(": error: ") {
             return Ok(failed(format!("Alternative for {name} doesn't exist")));
         }
@@ -170,13 +170,13 @@ record! {
 }
 
 impl State for Set {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let Set { name, path } = self;
-        let current = ask(look.ctx, "alternatives.show_current", [group(&name)])?.to_text();
+        let current = ask(context.ctx, "alternatives.show_current", [group(&name)])?.to_text();
         if current == path {
             return Ok(already(format!("Alternative for {name} already set to {path}")));
         }
-        let shown = ask(look.ctx, "alternatives.display", [group(&name)])?.to_text();
+        let shown = ask(context.ctx, "alternatives.display", [group(&name)])?.to_text();
         let is_known = shown.lines().any(|line| line.starts_with(&path)) || Path::new(&path) == Path::new(&current);
         if !is_known {
             return Ok(failed(format!("Alternative {path} for {name} doesn't exist")));

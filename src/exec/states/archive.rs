@@ -7,7 +7,7 @@ use super::file::cached::Cached;
 use super::file::owner::owned;
 use super::file::source::Source;
 use extract::Work;
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, failed, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, failed, state};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::arguments::SignersOfBoth;
 use halite_file::owner::Owner;
@@ -22,7 +22,7 @@ pub const MODULE: Module = Module { name: "archive", doc: "Archives that are unp
 const FUNCTIONS: &[Function] = &[state::<Extracted>("extracted")];
 
 record! {
-    /// Makes sure that what is in an archive is in a folder.
+    /// Makes sure that what is in an archive is in a directory.
     ///
     ///   /opt/app:
     ///     archive.extracted:
@@ -30,7 +30,7 @@ record! {
     ///       - source_hash: https://example.com/app.tar.gz.sha256
     ///       - user: app
     pub struct Extracted {
-        /// The folder.
+        /// The directory.
         name: String,
         /// The archive's address; of a list the first that is there.
         source: Value,
@@ -50,13 +50,13 @@ record! {
         options: Value = (),
         /// Options of tar for the list of what is in it.
         list_options: Option<String> = (),
-        /// Remove what is in the way: a folder in place of a file, and the other way round.
+        /// Remove what is in the way: a directory in place of a file, and the other way round.
         force: bool = false,
         /// Unpack each time.
         overwrite: bool = false,
         /// Remove first what stands in place of the archive's top level.
         clean: bool = false,
-        /// Remove the folder first.
+        /// Remove the directory first.
         clean_parent: bool = false,
         /// The owner of what was unpacked.
         user: Value = (),
@@ -70,7 +70,7 @@ record! {
         use_cmd_unzip: Option<bool> = (),
         /// Whether files of a zip archive get its modes.
         extract_perms: bool = true,
-        /// Whether an archive must have one folder on its top level.
+        /// Whether an archive must have one directory on its top level.
         enforce_toplevel: bool = true,
         /// The path whose owner is set, in place of the archive's top level.
         enforce_ownership_on: Option<String> = (),
@@ -141,21 +141,21 @@ impl Format {
 }
 
 impl State for Extracted {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        if let Some(plan) = self.settled(look.ctx) {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        if let Some(plan) = self.settled(context.ctx) {
             return Ok(plan);
         }
-        let unknown = Owner::new(look.ctx, &self.user, &self.group, None).unknown().into_iter().next();
-        Ok(owned(unknown, self.planned(look)?))
+        let unknown = Owner::new(context.ctx, &self.user, &self.group, None).unknown().into_iter().next();
+        Ok(owned(unknown, self.planned(context)?))
     }
 }
 
 impl Extracted {
-    fn planned(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn planned(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = format!("{}/", self.name.trim_end_matches('/'));
         let source = Source { address: self.source.clone(), hash: self.source_hash.clone(), ..Source::default() };
-        let address = match source.choice(look) {
+        let address = match source.choice(context) {
             Ok(Some((address, _))) => address,
             Ok(None) => return Ok(failed(format!("Invalid source \"{}\"", self.source.to_text()))),
             Err(fault) => return Ok(failed(fault.to_string())),
@@ -179,7 +179,7 @@ impl Extracted {
         if let Some(wrong) = self.wrong(format) {
             return Ok(failed(wrong));
         }
-        let saltenv = look.saltenv.to_owned();
+        let saltenv = context.saltenv.to_owned();
         let mut work = Work { state: self, name, address: path.clone(), format, saltenv, source_sum: None };
         if work.state.source_hash.truthy() {
             work.source_sum = match work.sum(ctx) {
@@ -217,10 +217,10 @@ impl Extracted {
         if !is_absolute(&self.enforce_ownership_on) {
             return Some(failed("Value for 'enforce_ownership_on' is not an absolute path"));
         }
-        let folder = format!("{}/", paths::normal(name).trim_end_matches('/'));
-        let is_inside = |path: &String| format!("{}/", paths::normal(path)).starts_with(&folder);
+        let directory = format!("{}/", paths::normal(name).trim_end_matches('/'));
+        let is_inside = |path: &String| format!("{}/", paths::normal(path)).starts_with(&directory);
         if self.enforce_ownership_on.as_ref().is_some_and(|path| !is_inside(path)) {
-            return Some(failed(format!("Value for 'enforce_ownership_on' must be within {folder}")));
+            return Some(failed(format!("Value for 'enforce_ownership_on' must be within {directory}")));
         }
         if let Some(path) = self.if_missing.as_ref().filter(|path| paths::exists(ctx.host, path)) {
             return Some(already(format!("Path {path} exists")));

@@ -3,7 +3,7 @@
 mod stateful;
 
 use super::wait::Wait;
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, change, failed, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, change, failed, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{ArgumentError, Arguments, Bound, Info, Keywords, Record};
@@ -36,9 +36,9 @@ record! {
     pub struct Run {
         /// The command, a line for the shell.
         name: String,
-        /// The folder to run in.
+        /// The directory to run in.
         cwd: Option<String> = (),
-        /// The folder that is the root of all for the command.
+        /// The directory that is the root of all for the command.
         root: Option<String> = (),
         /// The user to run as.
         runas: Option<String> = (),
@@ -63,7 +63,7 @@ record! {
         output_loglevel: Value = "debug",
         /// Taken, not used: there is no terminal.
         use_vt: bool = false,
-        /// A folder in front of those where programs are looked for.
+        /// A directory in front of those where programs are looked for.
         prepend_path: Value = (),
         /// Exit codes besides 0 that are a success.
         success_retcodes: Value = (),
@@ -76,13 +76,13 @@ record! {
 }
 
 impl State for Run {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         if !matches!(self.env, Value::Null | Value::List(_) | Value::Map(_)) {
             return Ok(failed("Invalidly-formatted 'env' parameter. See documentation."));
         }
         let stateful = Stateful::of(&self.stateful);
-        let shell = shell(look, &self.shell);
-        if let (Some(ctx), Some(name)) = (look.rehearsal, Stateful::rehearsal(&self.stateful)) {
+        let shell = shell(context, &self.shell);
+        if let (Some(ctx), Some(name)) = (context.rehearsal, Stateful::rehearsal(&self.stateful)) {
             let outcome = Run { name, ..self }.execute(ctx, shell, stateful)?;
             return Ok(Plan::Stands(stateful::rehearsed(outcome)));
         }
@@ -97,13 +97,13 @@ impl State for Run {
 }
 
 /// The shell that the SLS names, else the one of the grains.
-fn shell(look: &Look, given: &Option<String>) -> Value {
-    given.clone().map(Value::from).or_else(|| look.ctx.grains.at("shell").cloned()).unwrap_or_default()
+fn shell(context: &PlanContext, given: &Option<String>) -> Value {
+    given.clone().map(Value::from).or_else(|| context.ctx.grains.at("shell").cloned()).unwrap_or_default()
 }
 
 impl Run {
     fn execute(self, ctx: &Ctx, shell: Value, stateful: Stateful) -> Result<Outcome, Fault> {
-        if let Some(outcome) = missing_folder(ctx, self.cwd.as_deref()) {
+        if let Some(outcome) = missing_directory(ctx, self.cwd.as_deref()) {
             return Ok(outcome);
         }
         let mut keywords = self.kwargs.0;
@@ -147,7 +147,7 @@ impl Run {
     }
 }
 
-fn missing_folder(ctx: &Ctx, cwd: Option<&str>) -> Option<Outcome> {
+fn missing_directory(ctx: &Ctx, cwd: Option<&str>) -> Option<Outcome> {
     let cwd = cwd.filter(|cwd| !cwd.is_empty())?;
     match ctx.host.list(std::path::Path::new(cwd)) {
         Ok(_) => None,
@@ -168,7 +168,7 @@ record! {
         source: Option<String> = (),
         /// A template engine for the script.
         template: Option<String> = (),
-        /// The folder to run in.
+        /// The directory to run in.
         cwd: Option<String> = (),
         /// The user to run as.
         runas: Option<String> = (),
@@ -204,7 +204,7 @@ record! {
 }
 
 impl State for Script {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         if !matches!(self.env, Value::Null | Value::List(_) | Value::Map(_)) {
             return Ok(failed("Invalidly-formatted 'env' parameter. See documentation."));
         }
@@ -214,8 +214,8 @@ impl State for Script {
             }
         }
         let stateful = Stateful::of(&self.stateful);
-        let (shell, saltenv) = (shell(look, &self.shell), look.saltenv.to_owned());
-        if let (Some(ctx), Some(name)) = (look.rehearsal, Stateful::rehearsal(&self.stateful)) {
+        let (shell, saltenv) = (shell(context, &self.shell), context.saltenv.to_owned());
+        if let (Some(ctx), Some(name)) = (context.rehearsal, Stateful::rehearsal(&self.stateful)) {
             let outcome = Script { name, ..self }.execute(ctx, shell, saltenv, stateful)?;
             return Ok(Plan::Stands(stateful::rehearsed(outcome)));
         }
@@ -229,7 +229,7 @@ impl State for Script {
 
 impl Script {
     fn execute(self, ctx: &Ctx, shell: Value, saltenv: String, stateful: Stateful) -> Result<Outcome, Fault> {
-        if let Some(outcome) = missing_folder(ctx, self.cwd.as_deref()) {
+        if let Some(outcome) = missing_directory(ctx, self.cwd.as_deref()) {
             return Ok(outcome);
         }
         let mut context = self.defaults.as_map().cloned().unwrap_or_default();
@@ -290,7 +290,7 @@ record! {
 }
 
 impl State for Call {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         Ok(failed("cmd.call and cmd.wait_call take a Python function, which an SLS file cannot name: use cmd.run"))
     }
 }
@@ -328,16 +328,16 @@ impl Record for ModWatch {
 }
 
 impl State for ModWatch {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let ModWatch { name, sfun, keywords } = self;
         let arguments = Arguments::keywords(keywords).with("name", name);
         let fun = format!("cmd.{sfun}");
         match sfun.as_str() {
             "wait" | "run" | "watch" => {
-                Run::bind(arguments).map_err(|error| Fault::arguments::<Run>(fun, error))?.plan(look)
+                Run::bind(arguments).map_err(|error| Fault::arguments::<Run>(fun, error))?.plan(context)
             }
             "wait_script" | "script" => {
-                Script::bind(arguments).map_err(|error| Fault::arguments::<Script>(fun, error))?.plan(look)
+                Script::bind(arguments).map_err(|error| Fault::arguments::<Script>(fun, error))?.plan(context)
             }
             other => Ok(failed(format!(
                 "cmd.{other} does not work with the watch requisite, please use cmd.wait or cmd.wait_script"

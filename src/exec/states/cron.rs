@@ -2,7 +2,7 @@
 
 mod file;
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, given, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, given, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -53,10 +53,10 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.trim().to_owned();
         let identifier = identifier(&self.identifier, &name);
-        let found = self.found(look.ctx, &name, &identifier)?;
+        let found = self.found(context.ctx, &name, &identifier)?;
         let would = match found {
             Found::Same => return Ok(already(format!("Cron {name} already present"))),
             Found::None => format!("Cron {name} is set to be added"),
@@ -185,10 +185,10 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.trim().to_owned();
         let identifier = identifier(&self.identifier, &name);
-        let table = ask(look.ctx, "cron.list_tab", [("user", self.user.as_str().into())])?;
+        let table = ask(context.ctx, "cron.list_tab", [("user", self.user.as_str().into())])?;
         let is_there = |kind: &str| {
             let jobs = table.at(kind).and_then(Value::as_list).unwrap_or_default();
             jobs.iter().any(|job| is_meant(job, &name, &identifier))
@@ -231,10 +231,10 @@ record! {
 }
 
 impl State for EnvPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let (name, value) = (self.name, self.value);
         let wanted = if value.is_null() { String::new() } else { value.to_text() };
-        let would = match variable(look.ctx, &self.user, &name)? {
+        let would = match variable(context.ctx, &self.user, &name)? {
             Some(own) if own == wanted => return Ok(already(format!("Cron env {name} already present"))),
             Some(_) => format!("Cron env {name} is set to be updated"),
             None => format!("Cron env {name} is set to be added"),
@@ -263,9 +263,9 @@ record! {
 }
 
 impl State for EnvAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.trim().to_owned();
-        if variable(look.ctx, &self.user, &name)?.is_none() {
+        if variable(context.ctx, &self.user, &name)?.is_none() {
             let would = Outcome::done(format!("Cron env {name} is absent"));
             return Ok(halite_core::state::stands(would, Outcome::done(format!("Cron env {name} already absent"))));
         }

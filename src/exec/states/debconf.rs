@@ -1,6 +1,6 @@
 //! `debconf.*`: answers to what Debian's packages ask at their installation.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, change, failed, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -58,8 +58,8 @@ struct Answer {
 }
 
 impl State for Set {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let current = ask(look.ctx, "debconf.show", [("name", self.name.as_str().into())])?;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let current = ask(context.ctx, "debconf.show", [("name", self.name.as_str().into())])?;
         let (mut missing, mut unchanged) = (Vec::new(), String::new());
         for (question, given) in self.data.iter() {
             let (Some(kind), Some(value)) = (given.at("type"), given.at("value")) else {
@@ -114,7 +114,7 @@ impl State for Set {
 }
 
 impl State for SetFile {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let given = |value: Value, what: &str| match value {
             Value::Null => Ok(Map::new()),
             Value::Map(map) => Ok(map),
@@ -124,7 +124,7 @@ impl State for SetFile {
             (Err(wrong), _) | (_, Err(wrong)) => return Ok(wrong),
             (Ok(variables), Ok(defaults)) => (variables, defaults),
         };
-        let (source, template, saltenv) = (self.source, self.template, look.saltenv.to_owned());
+        let (source, template, saltenv) = (self.source, self.template, context.saltenv.to_owned());
         let would = Outcome::new(None, "Debconf selections would have been set.");
         let apply = move |ctx: &Ctx| {
             let mut words = Map::from_iter([("path", Value::from(source)), ("saltenv", saltenv.into())]);

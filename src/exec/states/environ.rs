@@ -2,7 +2,7 @@
 
 use halite_core::Fault;
 use halite_core::context::NO_DAEMON_ENVIRONMENT;
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, ask, change, failed, stands, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, ask, change, failed, stands, state};
 use halite_value::record;
 use halite_value::{Map, Value};
 
@@ -34,7 +34,7 @@ record! {
 }
 
 impl State for Setenv {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let wanted = match self.value {
             Value::Map(map) => map,
             value @ (Value::Str(_) | Value::Bool(false)) => Map::from_iter([(self.name, value)]),
@@ -43,7 +43,7 @@ impl State for Setenv {
         if self.update_minion {
             return Ok(failed(NO_DAEMON_ENVIRONMENT));
         }
-        let current = look.ctx.host.environment();
+        let current = context.ctx.host.environment();
         let nothing = if self.false_unsets { Value::Null } else { "".into() };
         let mut changes = Map::new();
         if self.clear_all {

@@ -1,4 +1,4 @@
-//! `file.*`: files, folders and links.
+//! `file.*`: files, directories and links.
 
 mod absent;
 mod accumulated;
@@ -44,7 +44,7 @@ use halite_value::record::Arguments;
 use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
-pub const MODULE: Module = Module { name: "file", doc: "Files, folders and links.", functions: FUNCTIONS };
+pub const MODULE: Module = Module { name: "file", doc: "Files, directories and links.", functions: FUNCTIONS };
 
 const FUNCTIONS: &[Function] = &[
     state::<absent::Absent>("absent"),
@@ -108,8 +108,8 @@ fn followed(ctx: &Ctx, path: &Path) -> Option<Stat> {
     paths::followed(ctx.host, path).ok()
 }
 
-fn is_folder(ctx: &Ctx, path: &Path) -> bool {
-    followed(ctx, path).is_some_and(|stat| stat.kind == FileKind::Folder)
+fn is_directory(ctx: &Ctx, path: &Path) -> bool {
+    followed(ctx, path).is_some_and(|stat| stat.kind == FileKind::Directory)
 }
 
 /// A failure in words, for what the host refuses.
@@ -122,7 +122,7 @@ fn fault(path: &str, error: &std::io::Error) -> Fault {
     halite_file::refused(path, error)
 }
 
-/// Makes the folders above a path that are missing.
+/// Makes the directories above a path that are missing.
 fn made_above(ctx: &Ctx, path: &str, owner: &Owner) -> Result<(), Fault> {
     let arguments = Arguments::keywords(Map::from_iter(owner.values())).with("path", path);
     ctx.run("file.makedirs", arguments).map(drop)

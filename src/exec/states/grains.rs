@@ -2,7 +2,9 @@
 
 mod list;
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, single, state};
+use halite_core::state::{
+    Function, Module, Outcome, Plan, PlanContext, State, already, ask, change, failed, single, state,
+};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Arguments;
@@ -71,9 +73,9 @@ record! {
 }
 
 impl State for Exists {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let path = path(&self.name, &self.delimiter)?;
-        Ok(match value_of(look.ctx, &path)? {
+        Ok(match value_of(context.ctx, &path)? {
             Some(_) => named(already("Grain exists"), &path),
             None => named(failed("Grain does not exist"), &path),
         })
@@ -81,10 +83,10 @@ impl State for Exists {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let path = path(&self.name, &self.delimiter)?;
         let (value, force) = (self.value, self.force);
-        let (changes, comment) = match value_of(look.ctx, &path)? {
+        let (changes, comment) = match value_of(context.ctx, &path)? {
             Some(existing) if existing == value => return Ok(named(already("Grain is already set"), &path)),
             Some(_) => {
                 let changed = single("changed", single(&path, value.clone()));
@@ -106,10 +108,10 @@ impl State for Present {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let path = path(&self.name, &self.delimiter)?;
         let (destructive, force) = (self.destructive, self.force);
-        let Some(value) = value_of(look.ctx, &path)? else {
+        let Some(value) = value_of(context.ctx, &path)? else {
             return Ok(named(already(format!("Grain {path} does not exist")), &path));
         };
         if value.is_null() && !destructive {

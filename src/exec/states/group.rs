@@ -1,6 +1,6 @@
 //! `group.*`: groups of the host.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, given, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, given, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Arguments;
@@ -40,7 +40,7 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.clone();
         let unclear = |comment: &str| Ok(Plan::Stands(Outcome::new(None, comment)));
         if self.members.is_some() && (self.addusers.is_some() || self.delusers.is_some()) {
@@ -52,7 +52,7 @@ impl State for Present {
         if self.addusers.iter().flatten().any(both) {
             return unclear("Error. Same user(s) can not be added and deleted simultaneously");
         }
-        let changes = match self.differences(look.ctx)? {
+        let changes = match self.differences(context.ctx)? {
             Err(()) => {
                 let changes = Map::from_iter([("result", Value::from(false)), ("comment", "Invalid gid".into())]);
                 return Ok(Plan::Stands(Outcome::failed(listed(&changes)).with_changes(Map::new())));
@@ -209,10 +209,10 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
         let root = if self.local { Value::from("/") } else { Value::Null };
-        if !ask(look.ctx, "group.info", [("name", name.as_str().into()), ("root", root)])?.truthy() {
+        if !ask(context.ctx, "group.info", [("name", name.as_str().into()), ("root", root)])?.truthy() {
             return Ok(already("Group not present"));
         }
         let would = Outcome::new(None, format!("Group {name} is set for removal"));

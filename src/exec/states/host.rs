@@ -1,6 +1,6 @@
 //! `host.*`: the names in /etc/hosts.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, from_to, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, from_to, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Arguments;
@@ -43,11 +43,11 @@ enum Step {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let addresses = listed(&self.ip);
         let name = self.name;
         let comment = self.comment.unwrap_or_default();
-        let all = look.ctx.run("hosts.list_hosts", Arguments::default())?;
+        let all = context.ctx.run("hosts.list_hosts", Arguments::default())?;
         let all = all.as_map().cloned().unwrap_or_default();
         let (mut comments, mut warnings, mut steps, mut is_wrong) = (Vec::new(), Vec::new(), Vec::new(), false);
         let mut later = Vec::new();
@@ -192,14 +192,14 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
         let mut found = Vec::new();
         let mut is_any_absent = false;
         let mut would = Vec::new();
         for address in listed(&self.ip) {
             let there =
-                ask(look.ctx, "hosts.has_pair", [("ip", address.as_str().into()), ("alias", name.as_str().into())])?;
+                ask(context.ctx, "hosts.has_pair", [("ip", address.as_str().into()), ("alias", name.as_str().into())])?;
             match there.truthy() {
                 true => would.push(format!("Host {name} ({address}) needs to be removed")),
                 false => {
@@ -258,9 +258,9 @@ record! {
 }
 
 impl State for Only {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        let old = ask(look.ctx, "hosts.get_alias", [("ip", name.as_str().into())])?;
+        let old = ask(context.ctx, "hosts.get_alias", [("ip", name.as_str().into())])?;
         let old = old.as_list().unwrap_or_default().iter().map(Value::to_text).collect::<Vec<String>>().join(" ");
         let new = listed(&self.hostnames).iter().map(|host| host.trim()).collect::<Vec<&str>>().join(" ");
         if old == new {

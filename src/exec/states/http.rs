@@ -1,6 +1,6 @@
 //! `http.*`: pages that must answer in some way.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, failed, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, failed, state};
 use halite_core::{Ctx, Fault};
 use halite_lang::regex::Regex;
 use halite_value::record;
@@ -56,7 +56,7 @@ record! {
 }
 
 impl State for Query {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         if self.r#match.is_null() && self.status.is_null() {
             return Ok(failed(" Either match text (match) or a status code (status) is required."));
         }
@@ -142,12 +142,12 @@ fn failed_kind(argument: &str, given: &str, known: &str) -> Outcome {
 }
 
 impl State for WaitForSuccessfulQuery {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let mut words = self.kwargs.0;
         let pause = words.remove("request_interval").and_then(|pause| pause.as_float()).unwrap_or(1.0);
         words.insert("name", self.name.as_str());
         let query = || Query::bind_to(words.clone());
-        let first = query()?.plan(look)?;
+        let first = query()?.plan(context)?;
         let Plan::Changes { would, .. } = first else {
             return Ok(first);
         };

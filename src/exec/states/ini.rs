@@ -1,6 +1,6 @@
 //! `ini.*`: settings in files of sections.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, given, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, given, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Arguments;
@@ -80,9 +80,9 @@ enum Step {
 }
 
 impl State for OptionsPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let file = File { name: self.name.clone(), separator: self.separator.clone(), encoding: self.encoding.clone() };
-        let own = match file.read(look.ctx) {
+        let own = match file.read(context.ctx) {
             Ok(own) => own,
             Err(fault) => return Ok(halite_core::state::failed(fault.to_string())),
         };
@@ -212,11 +212,11 @@ record! {
 }
 
 impl State for OptionsAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let file = File { name: self.name, separator: self.separator, encoding: self.encoding };
         let mut comment = String::new();
         let mut found = Vec::new();
-        let own = match file.read(look.ctx) {
+        let own = match file.read(context.ctx) {
             Ok(own) => own,
             Err(fault) => return Ok(halite_core::state::failed(fault.to_string())),
         };
@@ -295,9 +295,9 @@ fn names(sections: &Value) -> Vec<String> {
 }
 
 impl State for SectionsPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let file = File { name: self.name, separator: self.separator, encoding: self.encoding };
-        let own = match file.read(look.ctx) {
+        let own = match file.read(context.ctx) {
             Ok(own) => own,
             Err(fault) => return Ok(halite_core::state::failed(fault.to_string())),
         };
@@ -341,9 +341,9 @@ record! {
 }
 
 impl State for SectionsAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let file = File { name: self.name, separator: self.separator, encoding: self.encoding };
-        let own = match file.read(look.ctx) {
+        let own = match file.read(context.ctx) {
             Ok(own) => own,
             Err(fault) => return Ok(halite_core::state::failed(fault.to_string())),
         };

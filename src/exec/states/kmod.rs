@@ -1,6 +1,6 @@
 //! `kmod.*`: modules of the kernel.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -43,11 +43,11 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let (mods, persist) = (wanted(&self.name, &self.mods), self.persist);
-        let mut loaded = listed(look.ctx, false)?;
+        let mut loaded = listed(context.ctx, false)?;
         if persist {
-            let kept = listed(look.ctx, true)?;
+            let kept = listed(context.ctx, true)?;
             loaded.retain(|name| kept.contains(name));
         }
         let (there, missing): (Vec<String>, Vec<String>) = mods.into_iter().partition(|name| loaded.contains(name));
@@ -87,11 +87,11 @@ fn load(ctx: &Ctx, missing: Vec<String>, persist: bool, mut said: Said) -> Resul
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let (mods, persist, comment) = (wanted(&self.name, &self.mods), self.persist, self.comment);
-        let mut loaded = listed(look.ctx, false)?;
+        let mut loaded = listed(context.ctx, false)?;
         if persist {
-            loaded.extend(listed(look.ctx, true)?);
+            loaded.extend(listed(context.ctx, true)?);
         }
         let there: Vec<String> = mods.iter().filter(|name| loaded.contains(name)).cloned().collect();
         if there.is_empty() {

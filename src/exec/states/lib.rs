@@ -89,7 +89,7 @@ mod testing {
     use halite_core::function::Table;
     use halite_core::host::ReadOnly;
     use halite_core::module::{Functions, RunFn};
-    use halite_core::state::{Look, Outcome, Plan, PlanFn};
+    use halite_core::state::{Outcome, Plan, PlanContext, PlanFn};
     use halite_core::testing::{Known, WorldOf};
     use halite_value::Map;
     use halite_value::record::Arguments;
@@ -113,9 +113,9 @@ mod testing {
         let ctx = world.ctx(&NoMaster);
         let view = ReadOnly(ctx.host);
         let looking = ctx.on(&view);
-        let look = Look { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[], rehearsal: None };
+        let context = PlanContext { ctx: &looking, low: &Map::new(), saltenv: "base", changed: &[], rehearsal: None };
         let function = STATES.find(fun).unwrap_or_else(|| panic!("there is no state {fun}"));
-        (function.run)(arguments, &look).unwrap_or_else(|error| panic!("{fun}: {error}"))
+        (function.run)(arguments, &context).unwrap_or_else(|error| panic!("{fun}: {error}"))
     }
 
     /// What test mode says of a plan, and what comes of it when it is done.

@@ -1,6 +1,6 @@
 //! `locale.*`: the language of the host.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::Map;
 use halite_value::record;
@@ -32,9 +32,9 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        if ask(look.ctx, "locale.avail", [("locale", name.as_str().into())])?.truthy() {
+        if ask(context.ctx, "locale.avail", [("locale", name.as_str().into())])?.truthy() {
             return Ok(already(format!("Locale {name} is already present")));
         }
         let would = Outcome::new(None, format!("Locale {name} needs to be generated"));
@@ -49,9 +49,9 @@ impl State for Present {
 }
 
 impl State for System {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        let current = match ask(look.ctx, "locale.get_locale", []) {
+        let current = match ask(context.ctx, "locale.get_locale", []) {
             Ok(current) => current,
             Err(fault) => return Ok(halite_core::state::failed(format!("Failed to set system locale: {fault}"))),
         };

@@ -1,7 +1,7 @@
 //! `module.*`: execution functions as states.
 
 use super::wait::Wait;
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, failed, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, failed, state};
 use halite_core::{Audience, Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords, Kind};
@@ -38,13 +38,13 @@ record! {
 }
 
 impl State for Run {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let functions = self.kwargs.0.keys().filter(|key| key.to_text().contains('.')).count();
         if functions == self.kwargs.0.len() && functions > 0 {
-            return Ok(each(self.kwargs.0, look.ctx));
+            return Ok(each(self.kwargs.0, context.ctx));
         }
         // With other names than functions it is the older form.
-        Ok(one(self.name, self.kwargs.0, look))
+        Ok(one(self.name, self.kwargs.0, context))
     }
 }
 
@@ -142,8 +142,8 @@ fn has_succeeded(answer: &Value) -> bool {
 const RENAMED: [&str; 5] = ["name", "fun", "names", "state", "saltenv"];
 
 /// One function, its arguments beside its name.
-fn one(name: String, mut given: Map, look: &Look) -> Plan {
-    let Some(function) = look.ctx.functions.find(&name) else {
+fn one(name: String, mut given: Map, context: &PlanContext) -> Plan {
+    let Some(function) = context.ctx.functions.find(&name) else {
         return failed(format!("Module function {name} is not available"));
     };
     let mut arguments = Arguments::default();
@@ -158,7 +158,7 @@ fn one(name: String, mut given: Map, look: &Look) -> Plan {
             (Kind::Keywords, Some(_)) => return failed(format!("'{argument}' must be a dict.")),
             (Kind::Rest | Kind::Keywords, None) => {}
             (_, Some(value)) => drop(arguments.keywords.insert(argument, value)),
-            (_, None) if argument == "saltenv" => drop(arguments.keywords.insert(argument, look.saltenv)),
+            (_, None) if argument == "saltenv" => drop(arguments.keywords.insert(argument, context.saltenv)),
             (_, None) if field.is_required() => missing.push(asked),
             (_, None) => {}
         }

@@ -5,7 +5,7 @@ mod mounted;
 mod options;
 mod swap;
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, ask, failed, given, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, ask, failed, given, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -62,14 +62,14 @@ record! {
 }
 
 impl State for Unmounted {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.clone();
         if name.is_empty() {
             return Ok(failed("Must provide name to mount.unmounted"));
         }
-        let is_mounted = active(look.ctx)?.contains(&listed(&name));
+        let is_mounted = active(context.ctx)?.contains(&listed(&name));
         let entry = match self.persist {
-            true => fstab::entry(look.ctx, &self.config, &name)?,
+            true => fstab::entry(context.ctx, &self.config, &name)?,
             false => None,
         };
         let already = "Target was already unmounted";
@@ -162,7 +162,7 @@ record! {
 }
 
 impl State for Watched {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.clone();
         if self.sfun.as_deref() != Some("mounted") {
             let sfun = self.sfun.as_deref().unwrap_or("None");

@@ -6,7 +6,7 @@ mod members;
 mod status;
 
 use difference::Difference;
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, failed, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -67,7 +67,7 @@ struct Words {
 }
 
 impl State for Routes {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let Routes { name, kwargs: Keywords(settings) } = self;
         let words = Words {
             up_to_date: format!("Interface {name} routes are up to date."),
@@ -78,13 +78,13 @@ impl State for Routes {
             key: "network_routes",
             new: format!("Added interface {name} routes."),
         };
-        let old = ask(look.ctx, "ip.get_routes", [("iface", name.as_str().into())])?;
-        plan(look.ctx, old, Call { fun: "ip.build_routes", positional: vec![name.into()], settings }, words)
+        let old = ask(context.ctx, "ip.get_routes", [("iface", name.as_str().into())])?;
+        plan(context.ctx, old, Call { fun: "ip.build_routes", positional: vec![name.into()], settings }, words)
     }
 }
 
 impl State for System {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let up_to_date = "Global network settings are up to date.".to_owned();
         let words = Words {
             would_add: "Global network settings are set to be added.".to_owned(),
@@ -95,9 +95,9 @@ impl State for System {
             key: "network_settings",
             new: "Added global network settings.".to_owned(),
         };
-        let old = ask(look.ctx, "ip.get_network_settings", [])?;
+        let old = ask(context.ctx, "ip.get_network_settings", [])?;
         let call = Call { fun: "ip.build_network_settings", positional: Vec::new(), settings: self.kwargs.0 };
-        plan(look.ctx, old, call, words)
+        plan(context.ctx, old, call, words)
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn an_interface_is_written_once_and_then_stands() {
-        let world = world(Fake::new().folder("/etc/sysconfig/network-scripts"));
+        let world = world(Fake::new().directory("/etc/sysconfig/network-scripts"));
         let wanted = "{name: eth7, proto: none, ipaddr: 10.0.0.1, hwaddr: '00:11:22:33:44:55', noifupdown: true}";
         let plan = || planned(&world, "network.managed", arguments(wanted));
         let written = || world.host.text("/etc/sysconfig/network-scripts/ifcfg-eth7");
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn settings_that_cannot_be_are_a_failure_before_anything_is_written() {
-        let world = world(Fake::new().folder("/etc/sysconfig/network-scripts"));
+        let world = world(Fake::new().directory("/etc/sysconfig/network-scripts"));
         let cases = [
             ("network.managed", "{name: eth7, proto: static}", "Option: static, Expected: [none|bootp|dhcp]"),
             ("network.managed", "{name: eth7, type: slave}", "master is a required setting"),
@@ -203,7 +203,7 @@ mod tests {
     }
     #[test]
     fn routes_of_netplan_stand_once_they_are_written() {
-        let host = Fake::new().program("/usr/bin/netplan").folder("/etc/netplan");
+        let host = Fake::new().program("/usr/bin/netplan").directory("/etc/netplan");
         let world = World { grains: Map::from_iter([("os_family", "Debian")]), ..World::on(host) };
         let plan = || {
             let wanted = "{name: eth7, routes: [{ipaddr: 10.2.0.0, netmask: 16, gateway: 10.0.0.1}]}";
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_bond_of_netplan_is_one_file() {
-        let host = Fake::new().program("/usr/bin/netplan").folder("/etc/netplan");
+        let host = Fake::new().program("/usr/bin/netplan").directory("/etc/netplan");
         let world = World { grains: Map::from_iter([("os_family", "Debian")]), ..World::on(host) };
         let wanted = "{name: bond0, type: bond, slaves: eth1, mode: 1, noifupdown: true}";
         let plan = planned(&world, "network.managed", arguments(wanted));

@@ -3,7 +3,9 @@
 mod installed;
 mod requirement;
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, change, failed, single, state};
+use halite_core::state::{
+    Function, Module, Outcome, Plan, PlanContext, State, already, ask, change, failed, single, state,
+};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -34,7 +36,7 @@ record! {
         timeout: Value = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// Taken, not used.
         use_vt: bool = false,
@@ -54,7 +56,7 @@ record! {
         bin_env: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// Taken, not used.
         use_vt: bool = false,
@@ -62,10 +64,10 @@ record! {
 }
 
 impl State for Removed {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
         let place = [("bin_env", self.bin_env.into()), ("user", self.user.into()), ("cwd", self.cwd.into())];
-        let installed = match ask(look.ctx, "pip.list", place.clone()) {
+        let installed = match ask(context.ctx, "pip.list", place.clone()) {
             Ok(installed) => installed,
             Err(fault) => return Ok(failed(format!("Error uninstalling '{name}': {fault}"))),
         };
@@ -97,9 +99,9 @@ fn said(answer: &Value) -> String {
 }
 
 impl State for Uptodate {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let place = [("bin_env", self.bin_env.into()), ("user", self.user.into()), ("cwd", self.cwd.into())];
-        match ask(look.ctx, "pip.list_upgrades", place.clone()) {
+        match ask(context.ctx, "pip.list_upgrades", place.clone()) {
             Ok(upgrades) if !upgrades.truthy() => return Ok(already("System is already up-to-date.")),
             Ok(_) => {}
             Err(fault) => return Ok(failed(fault.to_string())),

@@ -2,7 +2,9 @@
 
 mod named;
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, failed, from_to, single, state};
+use halite_core::state::{
+    Function, Module, Outcome, Plan, PlanContext, State, already, failed, from_to, single, state,
+};
 use halite_core::{Ctx, Fault, paths};
 use halite_node::apt_sources::described;
 use halite_node::package_tool::package_tool;
@@ -45,8 +47,8 @@ record! {
 }
 
 impl State for Managed {
-    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(mut self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = self.name.clone();
         if let Some(wrong) = self.wrong(ctx) {
             return Ok(failed(wrong));
@@ -224,8 +226,8 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         if named::has_names(ctx) {
             return named::absent(self, ctx);
         }

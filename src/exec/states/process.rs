@@ -1,6 +1,6 @@
 //! `process.*`: processes.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, change, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, change, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -25,15 +25,15 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let words = [
             ("pattern", Value::from(self.name.as_str())),
             ("user", self.user.as_deref().into()),
             ("full", true.into()),
         ];
-        let running = ask(look.ctx, "ps.pgrep", words)?;
+        let running = ask(context.ctx, "ps.pgrep", words)?;
         // The pattern stands in the command line of whoever calls this state by hand.
-        let own = Value::from(i64::from(look.ctx.host.pid()));
+        let own = Value::from(i64::from(context.ctx.host.pid()));
         let count = running.as_list().map_or(0, |running| running.iter().filter(|pid| **pid != own).count());
         if count == 0 {
             return Ok(already("No matching processes running"));

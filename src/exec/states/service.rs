@@ -5,7 +5,7 @@ mod masked;
 mod watch;
 
 use boot::{Boot, Started};
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, failed, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -70,14 +70,14 @@ record! {
 }
 
 impl State for Running {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        Job::new(self.name, self.enable, self.sig, self.init_delay, self.kwargs.0, Aim::Run).plan(look.ctx)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        Job::new(self.name, self.enable, self.sig, self.init_delay, self.kwargs.0, Aim::Run).plan(context.ctx)
     }
 }
 
 impl State for Dead {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        Job::new(self.name, self.enable, self.sig, self.init_delay, self.kwargs.0, Aim::Stop).plan(look.ctx)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        Job::new(self.name, self.enable, self.sig, self.init_delay, self.kwargs.0, Aim::Stop).plan(context.ctx)
     }
 }
 

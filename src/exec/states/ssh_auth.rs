@@ -2,7 +2,7 @@
 
 mod key;
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, failed, given, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, failed, given, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -80,11 +80,11 @@ impl Present {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let place = self.place();
         if let Some(source) = self.source.clone().filter(|source| !source.is_empty()) {
-            return from_file(look, place, source, self.name.clone(), self.options.clone());
+            return from_file(context, place, source, self.name.clone(), self.options.clone());
         }
         let key = self.key();
         let (name, user) = (key.name.clone(), place.user.clone());
@@ -129,9 +129,9 @@ fn told(answer: &str, name: &str, user: &str, source: &str) -> Outcome {
 }
 
 /// All keys of a file.
-fn from_file(look: &Look, place: Place, source: String, name: String, options: Value) -> Result<Plan, Fault> {
-    let of_file = |source: &str| given([("source", source.into()), ("saltenv", look.saltenv.into())]);
-    let checked = match place.call(look.ctx, "ssh.check_key_file", of_file(&source)) {
+fn from_file(context: &PlanContext, place: Place, source: String, name: String, options: Value) -> Result<Plan, Fault> {
+    let of_file = |source: &str| given([("source", source.into()), ("saltenv", context.saltenv.into())]);
+    let checked = match place.call(context.ctx, "ssh.check_key_file", of_file(&source)) {
         Ok(checked) => checked.as_map().cloned().unwrap_or_default(),
         Err(fault) => return Ok(failed(fault.to_string())),
     };
@@ -188,14 +188,14 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let place = Place { user: self.user, config: self.config, fingerprint: self.fingerprint_hash_type };
         if let Some(source) = self.source.filter(|source| !source.is_empty()) {
-            return without_file(look, place, source, self.name);
+            return without_file(context, place, source, self.name);
         }
         let key = Key::read(&self.name, &self.enc, self.comment.as_deref().unwrap_or_default(), Vec::new());
         let name = key.name.clone();
-        let check = match place.call(look.ctx, "ssh.check_key", key.arguments()) {
+        let check = match place.call(context.ctx, "ssh.check_key", key.arguments()) {
             Ok(check) => check.to_text(),
             Err(fault) => return Ok(failed(fault.to_string())),
         };
@@ -223,9 +223,9 @@ fn removed(answer: String, name: &str) -> Outcome {
     }
 }
 
-fn without_file(look: &Look, place: Place, source: String, name: String) -> Result<Plan, Fault> {
-    let arguments = given([("source", source.as_str().into()), ("saltenv", look.saltenv.into())]);
-    let checked = match place.call(look.ctx, "ssh.check_key_file", arguments.clone()) {
+fn without_file(context: &PlanContext, place: Place, source: String, name: String) -> Result<Plan, Fault> {
+    let arguments = given([("source", source.as_str().into()), ("saltenv", context.saltenv.into())]);
+    let checked = match place.call(context.ctx, "ssh.check_key_file", arguments.clone()) {
         Ok(checked) => checked.as_map().cloned().unwrap_or_default(),
         Err(fault) => return Ok(failed(fault.to_string())),
     };
@@ -274,13 +274,13 @@ record! {
 }
 
 impl State for Manage {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let place = Place {
             user: self.user.clone(),
             config: self.config.clone(),
             fingerprint: self.fingerprint_hash_type.clone(),
         };
-        let own = match place.call(look.ctx, "ssh.auth_keys", Map::new()) {
+        let own = match place.call(context.ctx, "ssh.auth_keys", Map::new()) {
             Ok(own) => own.as_map().cloned().unwrap_or_default(),
             Err(fault) => return Ok(failed(fault.to_string())),
         };
@@ -303,7 +303,7 @@ impl State for Manage {
                 fingerprint_hash_type: self.fingerprint_hash_type.clone(),
                 kwargs: Keywords::default(),
             };
-            let plan = present.plan(look)?;
+            let plan = present.plan(context)?;
             let outcome = match &plan {
                 Plan::Stands(outcome) => outcome,
                 Plan::Changes { would, .. } => would,

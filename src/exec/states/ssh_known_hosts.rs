@@ -1,6 +1,6 @@
 //! `ssh_known_hosts.*`: keys by which other hosts are known.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, failed, from_to, given, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, failed, from_to, given, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Arguments;
@@ -55,7 +55,7 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.clone();
         let config = match file(&self.user, &self.config) {
             Ok(config) => config,
@@ -77,7 +77,7 @@ impl State for Present {
             ("port", self.port.clone()),
             ("fingerprint_hash_type", self.fingerprint_hash_type.clone().into()),
         ]);
-        let check = match look.ctx.run("ssh.check_known_host", Arguments::keywords(common.clone())) {
+        let check = match context.ctx.run("ssh.check_known_host", Arguments::keywords(common.clone())) {
             Ok(check) => check,
             Err(fault) => return Ok(failed(format!("ssh.check_known_host error: {fault}"))),
         };
@@ -146,7 +146,7 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
         let config = match file(&self.user, &self.config) {
             Ok(config) => config,
@@ -155,7 +155,7 @@ impl State for Absent {
         let words =
             [("user", self.user.into()), ("hostname", name.as_str().into()), ("config", config.as_str().into())];
         let arguments: Map = Map::from_iter::<[(&str, Value); 3]>(words);
-        let known = look.ctx.run("ssh.get_known_host_entries", Arguments::keywords(arguments.clone()))?;
+        let known = context.ctx.run("ssh.get_known_host_entries", Arguments::keywords(arguments.clone()))?;
         if !known.truthy() {
             return Ok(already("Host is already absent"));
         }

@@ -1,6 +1,6 @@
 //! `sysctl.*`: settings of the kernel.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::Value;
 use halite_value::record;
@@ -27,8 +27,8 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let (name, value) = (self.name, self.value);
         let config = match self.config {
             Some(config) => config,

@@ -1,7 +1,7 @@
 //! `test.*`: states that change nothing, to try requisites and outputs with.
 
 use halite_core::Fault;
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, change, failed, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, change, failed, state};
 use halite_lang::random;
 use halite_value::record;
 use halite_value::record::{Keywords, Rest};
@@ -49,7 +49,7 @@ record! {
 }
 
 impl State for Nop {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         Ok(already("Success!"))
     }
 }
@@ -67,7 +67,7 @@ record! {
 }
 
 impl State for SucceedWithoutChanges {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         Ok(already(comment(&self.kwargs, "Success!")))
     }
 }
@@ -85,7 +85,7 @@ record! {
 }
 
 impl State for SucceedWithChanges {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         let done = Outcome::new(Some(true), comment(&self.kwargs, "Success!")).with_changes(pretended());
         let would = "If we weren't testing, this would be successful with changes";
         Ok(change(pretended(), would, move |_| Ok(done)))
@@ -105,7 +105,7 @@ record! {
 }
 
 impl State for FailWithoutChanges {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         let done = Outcome::new(Some(false), comment(&self.kwargs, "Failure!"));
         let would = Outcome::new(Some(false), "If we weren't testing, this would be a failure!");
         Ok(Plan::Changes { would, apply: Box::new(move |_| Ok(done)) })
@@ -125,7 +125,7 @@ record! {
 }
 
 impl State for FailWithChanges {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         let done = Outcome::new(Some(false), comment(&self.kwargs, "Failure!")).with_changes(pretended());
         let would = "If we weren't testing, this would be failed with changes";
         Ok(change(pretended(), would, move |_| Ok(done)))
@@ -157,7 +157,7 @@ record! {
 }
 
 impl State for ConfigurableTestState {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         let changed = chosen("changes", &self.changes)?;
         let result = chosen("result", &self.result)?;
         let mut done = Outcome::new(Some(result), self.comment.as_str());
@@ -212,7 +212,7 @@ record! {
 }
 
 impl State for ShowNotification {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         match self.text.filter(|text| !text.is_empty()) {
             Some(text) => Ok(already(text)),
             None => Err(Fault::invocation("Missing required argument text.")),
@@ -238,13 +238,13 @@ record! {
 }
 
 impl State for ModWatch {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let changes = match self.kwargs.0.at("changes") {
             None => None,
             Some(Value::Map(changes)) => Some(changes.clone()),
             Some(_) => return Err(Fault::invocation("'Changes' should be a dictionary.")),
         };
-        let seen = || Map::from_iter([("Requisites with changes", Value::list(look.changed.iter().cloned()))]);
+        let seen = || Map::from_iter([("Requisites with changes", Value::list(context.changed.iter().cloned()))]);
         let result = self.kwargs.0.at("result").map_or(Some(true), Value::as_bool);
         let outcome = Outcome::new(result, comment(&self.kwargs, "Watch statement fired."));
         Ok(Plan::Stands(outcome.with_changes(changes.unwrap_or_else(seen))))
@@ -279,7 +279,7 @@ record! {
 }
 
 impl State for CheckPillar {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let checks: [(Value, Option<Kind>); 6] = [
             (self.present, None),
             (self.boolean, Some(Kind("<class 'bool'>", |value| matches!(value, Value::Bool(_))))),
@@ -291,7 +291,7 @@ impl State for CheckPillar {
         if checks.iter().all(|(keys, _)| !keys.truthy()) {
             return Err(Fault::invocation("Missing required argument text."));
         }
-        let pillar = Value::Map(look.ctx.pillar.clone());
+        let pillar = Value::Map(context.ctx.pillar.clone());
         let (mut wrong, mut fine) = (String::new(), String::new());
         for (keys, kind) in &checks {
             let single = [keys.clone()];

@@ -1,6 +1,6 @@
 //! `timezone.*`: the time zone of the host.
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, ask, failed, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, ask, failed, state};
 use halite_core::{Ctx, Fault};
 use halite_value::Map;
 use halite_value::record;
@@ -25,8 +25,8 @@ record! {
 }
 
 impl State for System {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let System { name, utc } = self;
         let is_zone = match ask(ctx, "timezone.zone_compare", [("timezone", name.as_str().into())]) {
             Ok(same) => same.truthy(),

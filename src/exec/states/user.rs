@@ -4,7 +4,7 @@ mod create;
 mod differences;
 mod update;
 
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, already, ask, failed, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, ask, failed, single, state};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -102,8 +102,8 @@ record! {
 }
 
 impl State for Present {
-    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(mut self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         self.hash(ctx)?;
         for field in [&self.fullname, &self.roomnumber, &self.workphone] {
             let text = field.to_text();
@@ -243,10 +243,10 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
         let root = if self.local { Value::from("/") } else { Value::Null };
-        let info = ask(look.ctx, "user.info", [("name", name.as_str().into()), ("root", root)])?;
+        let info = ask(context.ctx, "user.info", [("name", name.as_str().into()), ("root", root)])?;
         if !info.truthy() {
             return Ok(already(format!("User {name} is not present")));
         }

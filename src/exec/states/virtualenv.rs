@@ -1,7 +1,7 @@
 //! `virtualenv.*`: environments of Python.
 
 use halite_core::program::Program;
-use halite_core::state::{Function, Look, Module, Outcome, Plan, State, failed, given, single, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, failed, given, single, state};
 use halite_core::{Ctx, Fault, paths};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -20,7 +20,7 @@ record! {
     ///       - system_site_packages: False
     ///       - requirements: salt://app/requirements.txt
     pub struct Managed {
-        /// Its folder.
+        /// Its directory.
         name: String,
         /// The program that makes it.
         venv_bin: Option<String> = (),
@@ -34,7 +34,7 @@ record! {
         clear: bool = false,
         /// The Python that it is for.
         python: Option<String> = (),
-        /// Folders with packages.
+        /// Directories with packages.
         extra_search_dir: Value = (),
         /// Whether nothing is taken from the net.
         never_download: Value = (),
@@ -42,7 +42,7 @@ record! {
         prompt: Option<String> = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// Where to look for packages.
         index_url: Value = (),
@@ -52,11 +52,11 @@ record! {
         pre_releases: bool = false,
         /// Not what the packages need.
         no_deps: bool = false,
-        /// The folder to download to.
+        /// The directory to download to.
         pip_download: Value = (),
-        /// The folder with what was downloaded before.
+        /// The directory with what was downloaded before.
         pip_download_cache: Value = (),
-        /// What to do where a folder is there: s, i, w or b.
+        /// What to do where a directory is there: s, i, w or b.
         pip_exists_action: Value = (),
         /// Install beside what is there.
         pip_ignore_installed: bool = false,
@@ -72,7 +72,7 @@ record! {
         pip_pkgs: Value = (),
         /// Keep nothing of what was downloaded.
         pip_no_cache_dir: bool = false,
-        /// The folder for what was downloaded.
+        /// The directory for what was downloaded.
         pip_cache_dir: Value = (),
         /// Of versions before 19.
         process_dependency_links: bool = false,
@@ -84,13 +84,13 @@ record! {
 }
 
 impl State for Managed {
-    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(mut self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.clone();
         let python = format!("{name}/bin/python");
-        let there = look.ctx.host.stat(Path::new(&python)).is_ok();
+        let there = context.ctx.host.stat(Path::new(&python)).is_ok();
         if let Some(source) = self.requirements.as_str().filter(|source| source.starts_with("salt://")) {
-            let words = Map::from_iter([("path", source), ("saltenv", look.saltenv)]);
-            let cached = look.ctx.run("cp.cache_file", Arguments::keywords(words))?;
+            let words = Map::from_iter([("path", source), ("saltenv", context.saltenv)]);
+            let cached = context.ctx.run("cp.cache_file", Arguments::keywords(words))?;
             if !cached.truthy() {
                 return Ok(failed(format!("pip requirements file '{source}' not found")));
             }
@@ -105,8 +105,8 @@ impl State for Managed {
         let mut changes = Map::new();
         if there && self.clear {
             let words = single("bin_env", name.as_str());
-            changes.insert("cleared_packages", look.ctx.run("pip.freeze", Arguments::keywords(words))?);
-            changes.insert("old", version(look.ctx, &python)?);
+            changes.insert("cleared_packages", context.ctx.run("pip.freeze", Arguments::keywords(words))?);
+            changes.insert("old", version(context.ctx, &python)?);
         }
         let installs = self.requirements.truthy() || self.pip_pkgs.truthy();
         if !makes && !installs {
@@ -173,19 +173,19 @@ impl Managed {
             Ok::<_, Fault>(frozen.as_list().map(<[Value]>::to_vec).unwrap_or_default())
         };
         let before = frozen(ctx)?;
-        // Paths in a file of requirements are relative to its folder.
+        // Paths in a file of requirements are relative to its directory.
         let first = match &self.requirements {
             Value::List(files) => files.first().map(Value::to_text),
             Value::Str(files) => files.split(',').next().map(str::to_owned),
             _ => None,
         };
-        let folder = first.filter(|first| !first.starts_with('/')).map(|first| paths::folder_of(&first));
+        let directory = first.filter(|first| !first.starts_with('/')).map(|first| paths::directory_of(&first));
         let words = given([
             ("pkgs", Some(self.pip_pkgs.clone()).filter(Value::truthy).into()),
             ("requirements", Some(self.requirements.clone()).filter(Value::truthy).into()),
             ("bin_env", self.name.as_str().into()),
             ("user", self.user.clone().into()),
-            ("cwd", folder.or(self.cwd.clone()).into()),
+            ("cwd", directory.or(self.cwd.clone()).into()),
             ("index_url", self.index_url.clone()),
             ("extra_index_url", self.extra_index_url.clone()),
             ("download", self.pip_download.clone()),

@@ -1,7 +1,7 @@
 //! `cmd.wait`, `module.wait` and their like: states that do nothing but react.
 
 use halite_core::Fault;
-use halite_core::state::{Look, Plan, State, already};
+use halite_core::state::{Plan, PlanContext, State, already};
 use halite_value::record;
 use halite_value::record::Keywords;
 
@@ -27,7 +27,7 @@ record! {
 }
 
 impl State for Wait {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         Ok(already(""))
     }
 }

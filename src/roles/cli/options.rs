@@ -14,8 +14,8 @@ pub struct Common {
     /// print the versions of the program and of the system below it, and exit
     #[argh(switch, short = 'V')]
     pub versions_report: bool,
-    /// the folder with the configuration; SALT_CONFIG_DIR, else /etc/salt
-    #[argh(option, short = 'c', arg_name = "folder")]
+    /// the directory with the configuration; SALT_CONFIG_DIR, else /etc/salt
+    #[argh(option, short = 'c', arg_name = "directory")]
     pub config_dir: Option<PathBuf>,
     /// a file with options for this program; SALT_SALTFILE, else Saltfile where the command runs
     #[argh(option, arg_name = "file")]
@@ -166,8 +166,8 @@ pub struct Profiling {
     /// write a profile
     #[argh(switch)]
     pub enable_profiling: bool,
-    /// the folder for the profile
-    #[argh(option, arg_name = "folder")]
+    /// the directory for the profile
+    #[argh(option, arg_name = "directory")]
     pub profiling_path: Option<PathBuf>,
 }
 

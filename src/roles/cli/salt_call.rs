@@ -34,14 +34,14 @@ pub struct SaltCall {
     /// the id of a proxy minion
     #[argh(option, arg_name = "id")]
     pub proxyid: Option<String>,
-    /// the folder for the cache
-    #[argh(option, arg_name = "folder")]
+    /// the directory for the cache
+    #[argh(option, arg_name = "directory")]
     pub cachedir: Option<PathBuf>,
     /// show the grains of this minion
     #[argh(switch, short = 'g')]
     pub grains: bool,
-    /// a further folder with modules; may be given several times
-    #[argh(option, short = 'm', arg_name = "folder")]
+    /// a further directory with modules; may be given several times
+    #[argh(option, short = 'm', arg_name = "directory")]
     pub module_dirs: Vec<PathBuf>,
     /// show the documentation of functions
     #[argh(switch, short = 'd')]
@@ -55,14 +55,14 @@ pub struct SaltCall {
     /// run without a master
     #[argh(switch)]
     pub local: bool,
-    /// a folder with states, for --local; may be given several times
-    #[argh(option, arg_name = "folder")]
+    /// a directory with states, for --local; may be given several times
+    #[argh(option, arg_name = "directory")]
     pub file_root: Vec<PathBuf>,
-    /// a folder with pillar, for --local; may be given several times
-    #[argh(option, arg_name = "folder")]
+    /// a directory with pillar, for --local; may be given several times
+    #[argh(option, arg_name = "directory")]
     pub pillar_root: Vec<PathBuf>,
-    /// a further folder with state modules; may be given several times
-    #[argh(option, arg_name = "folder")]
+    /// a further directory with state modules; may be given several times
+    #[argh(option, arg_name = "directory")]
     pub states_dir: Vec<PathBuf>,
     /// exit with the exit code of the function
     #[argh(switch)]

@@ -12,7 +12,7 @@ pub const PROGRAM: Program = Program {
     usage: "[options] TARGET SOURCE ... DEST",
     examples: &[
         ("salt-cp '*' motd /etc/motd", "Copies a short file to every minion."),
-        ("salt-cp --chunked -L web1,web2 site /srv/site", "Copies a folder to two minions, whatever its size."),
+        ("salt-cp --chunked -L web1,web2 site /srv/site", "Copies a directory to two minions, whatever its size."),
     ],
     groups: &[group::<SaltCp>(), group::<Target>(), group::<Output>(), group::<Logging>(), group::<Common>()],
 };
@@ -23,7 +23,7 @@ pub struct SaltCp {
     /// how long to wait for a minion that is connected but silent
     #[argh(option, short = 't')]
     pub timeout: Option<Seconds>,
-    /// send files in parts, and folders with all below them; without it, short files of text
+    /// send files in parts, and directories with all below them; without it, short files of text
     #[argh(switch, short = 'C')]
     pub chunked: bool,
     /// do not compress the parts

@@ -99,8 +99,8 @@ pub struct Making {
     /// make a key pair of this name
     #[argh(option, arg_name = "name")]
     pub gen_keys: Option<String>,
-    /// the folder for the pair; where the command runs
-    #[argh(option, arg_name = "folder")]
+    /// the directory for the pair; where the command runs
+    #[argh(option, arg_name = "directory")]
     pub gen_keys_dir: Option<PathBuf>,
     /// accepted for scripts; an Ed25519 key has one size
     #[argh(option, from_str_fn(whole), arg_name = "bits")]
@@ -111,8 +111,8 @@ pub struct Making {
     /// the private key to sign with; master_sign.pem in pki_dir
     #[argh(option, long = "priv", arg_name = "file")]
     pub private: Option<PathBuf>,
-    /// the folder for the signature; pki_dir
-    #[argh(option, arg_name = "folder")]
+    /// the directory for the signature; pki_dir
+    #[argh(option, arg_name = "directory")]
     pub signature_path: Option<PathBuf>,
     /// the public key to sign; master.pub in pki_dir
     #[argh(option, long = "pub", arg_name = "file")]

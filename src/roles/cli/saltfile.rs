@@ -18,7 +18,7 @@ pub struct Saltfile {
 }
 
 impl Saltfile {
-    /// Reads the file that `--saltfile`, else SALT_SALTFILE names, else `Saltfile` in the folder where the program runs
+    /// Reads the file that `--saltfile`, else SALT_SALTFILE names, else `Saltfile` in the directory where the program runs
     /// or `.salt/Saltfile` in the user's home, if there is one.
     pub fn find(program: &str, named: Option<&str>) -> Result<Saltfile, Stop> {
         let by_environment = || std::env::var("SALT_SALTFILE").ok().filter(|path| !path.is_empty());

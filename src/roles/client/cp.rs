@@ -1,6 +1,6 @@
 //! `salt-cp`: copies files of this host to minions, as jobs.
 //!
-//! Short files go whole in one job (`cp.recv`); with `--chunked`, files of any length and folders go in parts, a job each
+//! Short files go whole in one job (`cp.recv`); with `--chunked`, files of any length and directories go in parts, a job each
 //! (`cp.recv_chunked`).
 
 mod sources;
@@ -103,10 +103,10 @@ struct Sending<'a> {
 impl Sending<'_> {
     /// All files in one job.
     async fn whole(&mut self, sources: &Sources) -> Result<(), Trouble> {
-        if let Some(folder) = sources.folders.first() {
+        if let Some(directory) = sources.directories.first() {
             let message = format!(
                 "{} is a directory, only files are supported in non-chunked mode. Use \"--chunked\" command line argument.",
-                folder.display()
+                directory.display()
             );
             return Err(Trouble::new(Exit::Failed, message));
         }
@@ -129,14 +129,14 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Each file part by part, then the empty folders.
+    /// Each file part by part, then the empty directories.
     async fn in_parts(&mut self, sources: &Sources) -> Result<(), Trouble> {
-        let into_folder = !sources.empty_folders.is_empty()
+        let into_directory = !sources.empty_directories.is_empty()
             || sources.files.len() > 1
-            || !sources.folders.is_empty()
+            || !sources.directories.is_empty()
             || self.copy.dest.ends_with(['/', '\\']);
         for source in &sources.files {
-            let place = source.place(&self.copy.dest, into_folder);
+            let place = source.place(&self.copy.dest, into_directory);
             let mut file = File::open(&source.path).map_err(|error| unreadable(source, error))?;
             let mut is_first = true;
             loop {
@@ -159,8 +159,8 @@ impl Sending<'_> {
                 is_first = false;
             }
         }
-        for folder in &sources.empty_folders {
-            let place = folder.place(&self.copy.dest, into_folder);
+        for directory in &sources.empty_directories {
+            let place = directory.place(&self.copy.dest, into_directory);
             self.file_job(&place, vec![place.as_str().into(), Value::Null]).await?;
         }
         Ok(())

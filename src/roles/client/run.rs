@@ -129,8 +129,8 @@ fn start_apart(line: &SaltRunLine, call: &Called, jid: &Jid) -> Result<Exit, Tro
     command.arg0("salt-run").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // A Saltfile was read; it might ask for --async again.
     command.args(["--jid", jid.as_str(), "--quiet", "--saltfile", "/dev/null"]);
-    if let Some(folder) = &line.common.config_dir {
-        command.arg("-c").arg(folder);
+    if let Some(directory) = &line.common.config_dir {
+        command.arg("-c").arg(directory);
     }
     if let Some(names) = &line.reading.no_parse {
         command.args(["--no-parse", names]);

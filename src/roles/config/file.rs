@@ -75,7 +75,7 @@ impl Settings {
         self.warnings.extend(other.warnings);
     }
 
-    /// Maps are merged, lists joined, everything else replaced: how files of one folder add to each other.
+    /// Maps are merged, lists joined, everything else replaced: how files of one directory add to each other.
     fn merge(&mut self, other: Settings) {
         merge_maps(&mut self.options, other.options);
         self.origins.extend(other.origins);
@@ -146,7 +146,7 @@ fn merge_maps(into: &mut Map, from: Map) {
     }
 }
 
-/// The files and folders that fit a path whose parts may be patterns, sorted. A pattern finds no hidden name.
+/// The files and directories that fit a path whose parts may be patterns, sorted. A pattern finds no hidden name.
 pub fn glob(pattern: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in pattern.components() {
@@ -160,18 +160,18 @@ pub fn glob(pattern: &Path) -> Vec<PathBuf> {
             found.iter_mut().for_each(|path| path.push(&*name));
             continue;
         }
-        found = found.iter().flat_map(|folder| fitting(folder, &step, name.starts_with('.'))).collect();
+        found = found.iter().flat_map(|directory| fitting(directory, &step, name.starts_with('.'))).collect();
     }
     found.retain(|path| path.exists());
     found.sort();
     found
 }
 
-fn fitting(folder: &Path, step: &Pattern, hidden: bool) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+fn fitting(directory: &Path, step: &Pattern, hidden: bool) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name());
     let fits = |name: &str| (hidden || !name.starts_with('.')) && step.matches(name);
-    names.filter(|name| name.to_str().is_some_and(fits)).map(|name| folder.join(name)).collect()
+    names.filter(|name| name.to_str().is_some_and(fits)).map(|name| directory.join(name)).collect()
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_one_folder_add_to_each_other() {
+    fn files_of_one_directory_add_to_each_other() {
         let parse = |text| Settings::parse(text, Path::new("/x.conf")).unwrap();
         let mut all = parse("a: {x: 1}\nl: [1]\ns: 1\n");
         all.merge(parse("a: {y: 2}\nl: [1, 2]\ns: 2\n"));

@@ -109,10 +109,10 @@ pub fn called(opts: &Map) -> Result<Option<String>, String> {
     }
 }
 
-/// Keeps an id for the next start, below the folder of the configuration. A folder that cannot be written is no error.
+/// Keeps an id for the next start, below the directory of the configuration. A directory that cannot be written is no error.
 pub fn remember(file: &Path, id: &str) {
-    if let Some(folder) = file.parent() {
-        let _ = fs::create_dir_all(folder);
+    if let Some(directory) = file.parent() {
+        let _ = fs::create_dir_all(directory);
     }
     if let Err(error) = fs::write(file, id) {
         log::warn!("the minion id could not be kept in {}: {error}", file.display());
@@ -211,13 +211,13 @@ mod tests {
 
     #[test]
     fn a_kept_id_is_found_again() {
-        let folder = std::env::temp_dir().join(format!("halite-id-{}", std::process::id()));
-        let file = folder.join("etc/minion_id");
+        let directory = std::env::temp_dir().join(format!("halite-id-{}", std::process::id()));
+        let file = directory.join("etc/minion_id");
         assert_eq!(remembered(&file), None);
         remember(&file, "web1");
         assert_eq!(remembered(&file).as_deref(), Some("web1"));
         remember(&file, "localhost\n");
         assert_eq!(remembered(&file), None);
-        fs::remove_dir_all(folder).unwrap();
+        fs::remove_dir_all(directory).unwrap();
     }
 }

@@ -28,7 +28,7 @@ pub struct Section {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
-    /// A file or folder, below `root_dir` where that is set.
+    /// A file or directory, below `root_dir` where that is set.
     Path,
     /// A path, or the URL of a log daemon (`file://`, `udp://`, `tcp://`), which `root_dir` does not touch.
     Log,

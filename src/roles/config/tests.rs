@@ -3,15 +3,15 @@ use halite_lang::yaml;
 use std::collections::HashSet;
 use std::fs;
 
-/// A folder that goes away with the test.
-struct Folder(PathBuf);
+/// A directory that goes away with the test.
+struct Directory(PathBuf);
 
-impl Folder {
-    fn new(name: &str) -> Folder {
+impl Directory {
+    fn new(name: &str) -> Directory {
         let path = std::env::temp_dir().join(format!("halite-config-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        Directory(path)
     }
 
     fn file(&self, name: &str, text: &str) -> PathBuf {
@@ -26,7 +26,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -78,30 +78,30 @@ fn every_option_of_salt_is_declared() {
 
 #[test]
 fn a_missing_file_leaves_the_defaults() {
-    let folder = Folder::new("missing");
-    let config = folder.load(Role::Master).unwrap();
+    let directory = Directory::new("missing");
+    let config = directory.load(Role::Master).unwrap();
     let master = config.master().unwrap();
     assert_eq!((master.interface.as_str(), master.publish_port, master.ret_port), ("0.0.0.0", 4505, 4506));
     assert_eq!(master.common.pki_dir, Path::new("/etc/salt/pki/master"));
     assert_eq!(master.keep_jobs, Some(std::time::Duration::from_secs(86_400)));
     assert!(!master.auto_accept && !master.open_mode);
-    let minion = folder.load(Role::Minion).unwrap().minion().unwrap();
+    let minion = directory.load(Role::Minion).unwrap().minion().unwrap();
     assert_eq!((minion.masters, minion.master_port), (vec!["salt".to_owned()], 4506));
     assert_eq!(minion.common.sock_dir, Path::new("/var/run/salt/minion"));
 }
 
 #[test]
-fn files_of_the_d_folder_and_includes_are_followed() {
-    let folder = Folder::new("include");
-    folder.file("master", "timeout: 7\nmine: {a: [1]}\ninclude: [extra.conf, 'more/*.yml']\n");
-    folder.file("master.d/a.conf", "timeout: 8\npublisher_acl: {fred: ['.*']}\n");
-    folder.file("master.d/b.conf", "publisher_acl: {anna: [test.ping]}\n");
-    folder.file("master.d/.hidden.conf", "timeout: 99\n");
-    folder.file("master.d/c.txt", "timeout: 99\n");
-    let last = folder.file("extra.conf", "timeout: 9\nnew_thing: [x]\n");
-    folder.file("more/1.yml", "include: ../deep.conf\n");
-    folder.file("deep.conf", "max_minions: 3\n");
-    let config = folder.load(Role::Master).unwrap();
+fn files_of_the_d_directory_and_includes_are_followed() {
+    let directory = Directory::new("include");
+    directory.file("master", "timeout: 7\nmine: {a: [1]}\ninclude: [extra.conf, 'more/*.yml']\n");
+    directory.file("master.d/a.conf", "timeout: 8\npublisher_acl: {fred: ['.*']}\n");
+    directory.file("master.d/b.conf", "publisher_acl: {anna: [test.ping]}\n");
+    directory.file("master.d/.hidden.conf", "timeout: 99\n");
+    directory.file("master.d/c.txt", "timeout: 99\n");
+    let last = directory.file("extra.conf", "timeout: 9\nnew_thing: [x]\n");
+    directory.file("more/1.yml", "include: ../deep.conf\n");
+    directory.file("deep.conf", "max_minions: 3\n");
+    let config = directory.load(Role::Master).unwrap();
     let master = config.master().unwrap();
     assert_eq!(master.timeout.as_secs(), 9);
     assert_eq!(master.max_minions, 3);
@@ -112,18 +112,18 @@ fn files_of_the_d_folder_and_includes_are_followed() {
 }
 
 #[test]
-fn variables_name_the_file_and_the_folder() {
-    let folder = Folder::new("variables");
-    let own = folder.file("own.conf", "id: by-file\n");
-    folder.file("minion", "id: by-folder\n");
+fn variables_name_the_file_and_the_directory() {
+    let directory = Directory::new("variables");
+    let own = directory.file("own.conf", "id: by-file\n");
+    directory.file("minion", "id: by-directory\n");
     let id = |variables: &[(&str, &Path)]| {
         let variables = variables.iter().map(|(name, path)| (name.to_string(), path.to_string_lossy().into_owned()));
         let around = Surroundings { config_dir: None, variables: variables.collect() };
         Config::load(Role::Minion, &around).unwrap().text("id").to_owned()
     };
-    assert_eq!(id(&[("SALT_CONFIG_DIR", &folder.0)]), "by-folder");
-    assert_eq!(id(&[("SALT_CONFIG_DIR", &folder.0), ("SALT_MINION_CONFIG", &own)]), "by-file");
-    assert_eq!(id(&[("SALT_CONFIG_DIR", &folder.0), ("SALT_MINION_CONFIG", Path::new("/no/such"))]), "by-folder");
+    assert_eq!(id(&[("SALT_CONFIG_DIR", &directory.0)]), "by-directory");
+    assert_eq!(id(&[("SALT_CONFIG_DIR", &directory.0), ("SALT_MINION_CONFIG", &own)]), "by-file");
+    assert_eq!(id(&[("SALT_CONFIG_DIR", &directory.0), ("SALT_MINION_CONFIG", Path::new("/no/such"))]), "by-directory");
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn several_options_together() {
 
 #[test]
 fn the_id_is_set_kept_or_guessed() {
-    let folder = Folder::new("id");
-    let root = format!("root_dir: {}\n", folder.0.display());
+    let directory = Directory::new("id");
+    let root = format!("root_dir: {}\n", directory.0.display());
     let names = id::Names { hostname: "Web1.Example.com".to_owned(), ..id::Names::default() };
     let resolve = |role, text: &str, keep| {
         let mut config = from_text(role, &format!("{root}{text}")).unwrap();
@@ -224,12 +224,12 @@ fn the_id_is_set_kept_or_guessed() {
 #[test]
 fn an_option_that_is_said_to_act_is_read_somewhere() {
     let mut sources = String::new();
-    let mut folders = vec![Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+    let mut directories = vec![Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap().flatten() {
             let path = entry.path();
             match path.is_dir() {
-                true if !path.ends_with("config/options") => folders.push(path),
+                true if !path.ends_with("config/options") => directories.push(path),
                 false => sources.push_str(&std::fs::read_to_string(&path).unwrap()),
                 _ => {}
             }

@@ -1,7 +1,7 @@
-//! What must be right on disk before a daemon starts: folders, their owners and modes, and who wrote the configuration.
+//! What must be right on disk before a daemon starts: directories, their owners and modes, and who wrote the configuration.
 //!
-//! As root, all of this acts on folders that another account may write to. So nothing follows a link: each name is
-//! opened by its folder's handle, and a file with a second name (a hard link) is left alone.
+//! As root, all of this acts on directories that another account may write to. So nothing follows a link: each name is
+//! opened by its directory's handle, and a file with a second name (a hard link) is left alone.
 
 use super::Failure;
 use crate::cli::Exit;
@@ -22,12 +22,12 @@ pub fn prepare(config: &Config, common: &CommonOptions, account: Option<&User>) 
     if geteuid().is_root() {
         check_configuration(config)?;
     }
-    // Everybody may reach the sockets; who may ask what is not for the folder to say.
-    for (folder, mode) in [(&common.pki_dir, 0o700), (&common.cachedir, 0o750), (&common.sock_dir, 0o755)] {
-        make_folder(folder, mode)?;
+    // Everybody may reach the sockets; who may ask what is not for the directory to say.
+    for (directory, mode) in [(&common.pki_dir, 0o700), (&common.cachedir, 0o750), (&common.sock_dir, 0o755)] {
+        make_directory(directory, mode)?;
     }
-    if let Some(folder) = common.pidfile.parent() {
-        make_folder(folder, 0o755)?;
+    if let Some(directory) = common.pidfile.parent() {
+        make_directory(directory, 0o755)?;
     }
     let mut warnings = prepare_log(&common.log.file, account);
     if !common.verify_env {
@@ -35,9 +35,9 @@ pub fn prepare(config: &Config, common: &CommonOptions, account: Option<&User>) 
     }
     warnings.extend(check_pki(&common.pki_dir, common.permissive_pki_access)?);
     if let Some(user) = account {
-        for folder in [&common.pki_dir, &common.cachedir, &common.sock_dir] {
-            give(folder, user).map_err(|error| {
-                let what = format!("{} cannot be given to '{}': {error}", folder.display(), user.name);
+        for directory in [&common.pki_dir, &common.cachedir, &common.sock_dir] {
+            give(directory, user).map_err(|error| {
+                let what = format!("{} cannot be given to '{}': {error}", directory.display(), user.name);
                 Failure::new(Exit::NotAllowed, what)
             })?;
         }
@@ -45,8 +45,8 @@ pub fn prepare(config: &Config, common: &CommonOptions, account: Option<&User>) 
     Ok(warnings)
 }
 
-/// Makes a folder and those above it.
-fn make_folder(path: &Path, mode: u32) -> Result<(), Failure> {
+/// Makes a directory and those above it.
+fn make_directory(path: &Path, mode: u32) -> Result<(), Failure> {
     if path.is_dir() {
         return Ok(());
     }
@@ -54,19 +54,19 @@ fn make_folder(path: &Path, mode: u32) -> Result<(), Failure> {
     let above = path.parent().map_or(Ok(()), |above| DirBuilder::new().recursive(true).mode(0o755).create(above));
     above.and_then(|()| DirBuilder::new().mode(mode).create(path)).or_else(|error| match error.kind() {
         io::ErrorKind::AlreadyExists if path.is_dir() => Ok(()),
-        _ => Err(Failure::new(Exit::CannotCreate, format!("the folder {} cannot be made: {error}", path.display()))),
+        _ => Err(Failure::new(Exit::CannotCreate, format!("the directory {} cannot be made: {error}", path.display()))),
     })
 }
 
 /// A configuration that others can write makes them root: whoever left it there before Salt was installed, or whoever
-/// may write to it now (CVE-2021-22004). It names the folders that are given away and the account that gets them, so
+/// may write to it now (CVE-2021-22004). It names the directories that are given away and the account that gets them, so
 /// that account may not write it either, and no option in it can turn this off.
 fn check_configuration(config: &Config) -> Result<(), Failure> {
     let read: BTreeSet<&Path> =
         config.origins.values().map(|origin| origin.file.as_path()).chain([config.file.as_path()]).collect();
     for file in read {
-        let folder = file.parent().unwrap_or(Path::new("/"));
-        for path in [file, folder] {
+        let directory = file.parent().unwrap_or(Path::new("/"));
+        for path in [file, directory] {
             let Ok(data) = fs::metadata(path) else {
                 continue;
             };
@@ -84,24 +84,24 @@ fn distrust(data: &fs::Metadata) -> Option<String> {
     if data.uid() != 0 {
         return Some(format!("belongs to the account with the number {}, not to root", data.uid()));
     }
-    // In a sticky folder nobody can replace what belongs to root.
+    // In a sticky directory nobody can replace what belongs to root.
     let sticky = data.is_dir() && data.mode() & 0o1000 != 0;
     (data.mode() & 0o002 != 0 && !sticky).then(|| "can be written by everybody".to_owned())
 }
 
-/// The keys' folder is for its owner, and for its group where somebody has set it so. Private keys must not be for
-/// others to read, whatever the folder's mode is.
-fn check_pki(folder: &Path, permissive: bool) -> Result<Vec<String>, Failure> {
-    let handle = match open_configured(folder) {
+/// The keys' directory is for its owner, and for its group where somebody has set it so. Private keys must not be for
+/// others to read, whatever the directory's mode is.
+fn check_pki(directory: &Path, permissive: bool) -> Result<Vec<String>, Failure> {
+    let handle = match open_configured(directory) {
         Ok(handle) => handle,
         Err(error) => {
-            return Err(Failure::new(Exit::NotAllowed, format!("the keys in {}: {error}", folder.display())));
+            return Err(Failure::new(Exit::NotAllowed, format!("the keys in {}: {error}", directory.display())));
         }
     };
     let mut warnings = Vec::new();
     let mode = fstat(&handle).map(|data| data.st_mode & 0o7777).unwrap_or_default();
     if mode != 0o700 && mode != 0o750 && fchmod(&handle, Mode::from_raw_mode(0o700)).is_err() {
-        warnings.push(format!("{} has the mode {mode:o} and cannot be given 700", folder.display()));
+        warnings.push(format!("{} has the mode {mode:o} and cannot be given 700", directory.display()));
     }
     for name in names(&handle).unwrap_or_default() {
         if !name.ends_with(".pem") {
@@ -115,7 +115,7 @@ fn check_pki(folder: &Path, permissive: bool) -> Result<Vec<String>, Failure> {
         let loose = if permissive { 0o037 } else { 0o077 };
         if FileType::from_raw_mode(data.st_mode) == FileType::RegularFile && data.st_mode & loose != 0 {
             let tight = Mode::from_raw_mode(data.st_mode & 0o7777 & !loose);
-            let path = folder.join(&name);
+            let path = directory.join(&name);
             warnings.push(match fchmod(&file, tight) {
                 Ok(()) => format!("{} could be read by others; its mode is {tight:?} now", path.display()),
                 Err(error) => format!("{} can be read by others: {error}", path.display()),
@@ -125,7 +125,7 @@ fn check_pki(folder: &Path, permissive: bool) -> Result<Vec<String>, Failure> {
     Ok(warnings)
 }
 
-/// The log file exists and belongs to whoever is going to write it; so does its folder, when we have made it.
+/// The log file exists and belongs to whoever is going to write it; so does its directory, when we have made it.
 fn prepare_log(file: &str, account: Option<&User>) -> Vec<String> {
     if file.is_empty() || file.contains("://") {
         return Vec::new();
@@ -135,9 +135,9 @@ fn prepare_log(file: &str, account: Option<&User>) -> Vec<String> {
         // To /dev/stdout, or to a place of the admin's choice: whoever opens it will see.
         return Vec::new();
     }
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let new = !folder.is_dir();
-    let prepared = make_folder(folder, 0o755).map_err(|failure| failure.message).and_then(|()| {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let new = !directory.is_dir();
+    let prepared = make_directory(directory, 0o755).map_err(|failure| failure.message).and_then(|()| {
         let flags = OFlags::NOFOLLOW.bits() as i32;
         let opened = OpenOptions::new().append(true).create(true).mode(0o640).custom_flags(flags).open(&path);
         let handle = opened.map_err(|error| error.to_string())?;
@@ -145,7 +145,7 @@ fn prepare_log(file: &str, account: Option<&User>) -> Vec<String> {
             let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
             fchown(&handle, Some(uid), Some(gid)).map_err(|error| error.to_string())?;
             if new {
-                chownat(CWD, folder, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)
+                chownat(CWD, directory, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)
                     .map_err(|error| error.to_string())?;
             }
         }
@@ -155,15 +155,16 @@ fn prepare_log(file: &str, account: Option<&User>) -> Vec<String> {
     prepared.err().map(|error| format!("the log file {file} cannot be used: {error}")).into_iter().collect()
 }
 
-/// Makes an account the owner of a folder and of everything in it.
+/// Makes an account the owner of a directory and of everything in it.
 fn give(path: &Path, user: &User) -> io::Result<()> {
     give_all(open_configured(path)?, user)
 }
 
-fn give_all(folder: OwnedFd, user: &User) -> io::Result<()> {
-    give_one(&folder, user)?;
-    for name in names(&folder)? {
-        let Ok(found) = openat(&folder, &name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) else {
+fn give_all(directory: OwnedFd, user: &User) -> io::Result<()> {
+    give_one(&directory, user)?;
+    for name in names(&directory)? {
+        let Ok(found) = openat(&directory, &name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+        else {
             // It is gone again.
             continue;
         };
@@ -171,7 +172,7 @@ fn give_all(folder: OwnedFd, user: &User) -> io::Result<()> {
         match FileType::from_raw_mode(data.st_mode) {
             FileType::Directory => {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                give_all(openat(&folder, &name, flags, Mode::empty())?, user)?;
+                give_all(openat(&directory, &name, flags, Mode::empty())?, user)?;
             }
             FileType::RegularFile if data.st_nlink == 1 => give_one(&found, user)?,
             FileType::Socket => give_one(&found, user)?,
@@ -190,14 +191,14 @@ fn give_one(handle: &OwnedFd, user: &User) -> io::Result<()> {
     Ok(chownat(handle, c"", Some(uid), Some(gid), AtFlags::EMPTY_PATH)?)
 }
 
-/// A folder that the configuration names may be a link: the admin has made it.
+/// A directory that the configuration names may be a link: the admin has made it.
 fn open_configured(path: &Path) -> io::Result<OwnedFd> {
     Ok(openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-fn names(folder: &OwnedFd) -> io::Result<Vec<String>> {
+fn names(directory: &OwnedFd) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
+    for entry in Dir::read_from(directory)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
         if name != "." && name != ".." {
             names.push(name);
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_made_and_keys_are_closed() {
+    fn directories_are_made_and_keys_are_closed() {
         let root = Root::new("made");
         let (config, common) = root.config();
         assert_eq!(prepare(&config, &common, None), Ok(Vec::new()));
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_gets_its_folders_and_nothing_that_a_link_shows() {
+    fn an_account_gets_its_directories_and_nothing_that_a_link_shows() {
         if !host_has(&[Need::Root]) {
             return;
         }

@@ -31,8 +31,8 @@ pub enum Stage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     pub stage: Stage,
-    /// The folder that the user's relative paths mean.
-    folder: PathBuf,
+    /// The directory that the user's relative paths mean.
+    directory: PathBuf,
 }
 
 const MARK: &str = "--halite-stage=";
@@ -42,23 +42,23 @@ impl Origin {
     pub fn read(args: &[String]) -> (Origin, &[String]) {
         let marked = args.first().and_then(|arg| arg.strip_prefix(MARK)).and_then(|mark| mark.split_once(':'));
         let stage = match marked {
-            Some(("background", folder)) => Some((Stage::Background, folder)),
-            Some(("supervised", folder)) => Some((Stage::Supervised, folder)),
-            Some(("replaced", folder)) => Some((Stage::Replaced, folder)),
+            Some(("background", directory)) => Some((Stage::Background, directory)),
+            Some(("supervised", directory)) => Some((Stage::Supervised, directory)),
+            Some(("replaced", directory)) => Some((Stage::Replaced, directory)),
             _ => None,
         };
         match stage {
-            Some((stage, folder)) => (Origin { stage, folder: PathBuf::from(folder) }, &args[1..]),
+            Some((stage, directory)) => (Origin { stage, directory: PathBuf::from(directory) }, &args[1..]),
             None => {
-                let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-                (Origin { stage: Stage::First, folder }, args)
+                let directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+                (Origin { stage: Stage::First, directory }, args)
             }
         }
     }
 
     /// A path as the user meant it.
     pub fn path(&self, path: &Path) -> PathBuf {
-        self.folder.join(path)
+        self.directory.join(path)
     }
 
     /// Executes this program again as a later stage; the other end of its socket is what it tells over.
@@ -95,7 +95,7 @@ impl Origin {
     }
 
     fn mark(&self, stage: &str) -> String {
-        format!("{MARK}{stage}:{}", self.folder.display())
+        format!("{MARK}{stage}:{}", self.directory.display())
     }
 
     /// How this process tells of its start, and the socket by which it hears of its parent's end.

@@ -66,7 +66,7 @@ impl PidFile {
 }
 
 impl Drop for PidFile {
-    /// In a folder that is not ours to write to, an empty file is left, which holds nobody up.
+    /// In a directory that is not ours to write to, an empty file is left, which holds nobody up.
     fn drop(&mut self) {
         if is_still(&self.path, &self.file).unwrap_or(false) && fs::remove_file(&self.path).is_err() {
             let _ = self.file.set_len(0);

@@ -1,6 +1,6 @@
 //! Completions of a shell: options, what their values may be, ids of minions, names of functions.
 //!
-//! What a value may be follows from what the declaration calls it (`FOLDER`, `LEVEL`). Ids are asked of `salt-key` when
+//! What a value may be follows from what the declaration calls it (`DIRECTORY`, `LEVEL`). Ids are asked of `salt-key` when
 //! they are wanted; whoever may not ask gets none.
 
 mod bash;
@@ -40,7 +40,7 @@ enum Takes {
     Ids(&'static str),
     User,
     File,
-    Folder,
+    Directory,
     /// What nobody can guess.
     Free,
 }
@@ -50,7 +50,7 @@ impl Takes {
     fn of(option: &Declared) -> Option<Takes> {
         let words = |words: &[&str]| Takes::Words(words.iter().map(|word| (*word).to_owned()).collect());
         Some(match option.value? {
-            "folder" => Takes::Folder,
+            "directory" => Takes::Directory,
             "file" => Takes::File,
             "user" => Takes::User,
             "level" => Takes::Words(LogLevel::ALL.iter().map(|level| level.name().to_owned()).collect()),
@@ -122,7 +122,7 @@ mod tests {
         let takes = |long: &str| Takes::of(declared.iter().find(|option| option.long == long).unwrap());
         assert_eq!(takes("--accept"), Some(Takes::Ids("pre")));
         assert_eq!(takes("--delete"), Some(Takes::Ids("all")));
-        assert_eq!(takes("--config-dir"), Some(Takes::Folder));
+        assert_eq!(takes("--config-dir"), Some(Takes::Directory));
         assert_eq!(takes("--yes"), None);
         assert_eq!(takes("--keysize"), Some(Takes::Free));
     }

@@ -9,7 +9,7 @@ use crate::{APPLETS, VERBS, find};
 
 /// What the programs look at beside their command line.
 const ENVIRONMENT: [(&str, &str); 4] = [
-    ("SALT_CONFIG_DIR", "The folder of the configuration, where --config-dir is not given."),
+    ("SALT_CONFIG_DIR", "The directory of the configuration, where --config-dir is not given."),
     ("SALT_MASTER_CONFIG", "The master's configuration file itself; it goes before SALT_CONFIG_DIR."),
     ("SALT_MINION_CONFIG", "The minion's configuration file itself."),
     ("SALT_SALTFILE", "A file with options by program, where --saltfile is not given."),

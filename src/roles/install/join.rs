@@ -14,7 +14,7 @@ pub struct Wanted {
     finger: Option<String>,
 }
 
-/// Beside the administrator's own file, before all others in its folder: who says something else there has the last word.
+/// Beside the administrator's own file, before all others in its directory: who says something else there has the last word.
 const FILE: &str = "etc/salt/minion.d/00-install.conf";
 
 impl Wanted {
@@ -57,7 +57,7 @@ fn is_plain(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
 
     #[test]
     fn words_that_yaml_would_read_otherwise_are_refused() {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn what_is_said_once_is_not_written_again() {
-        let root = Folder::new();
+        let root = Directory::new();
         std::fs::create_dir_all(root.path().join("etc/salt")).unwrap();
         std::fs::write(root.path().join("etc/salt/minion"), "id: mine\n").unwrap();
         let wanted = Wanted::read("192.0.2.10", Some("007"), Some("aa:bb")).unwrap();

@@ -25,9 +25,9 @@ const PIDFILE: &str = "/var/run/salt-minion.pid";
 /// How long a minion may take to end.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Sets the service up below a root, for programs in this folder.
-pub fn set_up(root: &Path, folder: &Path) -> io::Result<(Service, Change)> {
-    let program = folder.join(NAME).display().to_string();
+/// Sets the service up below a root, for programs in this directory.
+pub fn set_up(root: &Path, directory: &Path) -> io::Result<(Service, Change)> {
+    let program = directory.join(NAME).display().to_string();
     // What an administrator says of the program in such a file is left alone.
     let say = |path: &str, text: String| match root.join(path).exists() {
         true => Ok(Change::None),
@@ -54,7 +54,7 @@ pub fn set_up(root: &Path, folder: &Path) -> io::Result<(Service, Change)> {
 
 impl Service {
     /// Sees to it that the minion runs, with what was changed, and runs again after the next boot.
-    pub fn start(self, folder: &Path, changed: Change) -> Result<(), Trouble> {
+    pub fn start(self, directory: &Path, changed: Change) -> Result<(), Trouble> {
         let again = changed == Change::Made;
         match self {
             Service::Systemd => {
@@ -80,7 +80,7 @@ impl Service {
                 } else if running().is_some() {
                     return Ok(());
                 }
-                must(&[&folder.join(NAME).display().to_string(), "-d"])
+                must(&[&directory.join(NAME).display().to_string(), "-d"])
             }
         }
     }
@@ -127,24 +127,24 @@ fn stop() -> Result<(), Trouble> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
 
-    fn made(folders: &[&str], file: Option<&str>) -> (Folder, Service) {
-        let root = Folder::new();
-        for folder in folders {
-            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+    fn made(directories: &[&str], file: Option<&str>) -> (Directory, Service) {
+        let root = Directory::new();
+        for directory in directories {
+            std::fs::create_dir_all(root.path().join(directory)).unwrap();
         }
         if let Some(file) = file {
             std::fs::write(root.path().join(file), "").unwrap();
         }
-        let folder = Path::new("/opt/salt");
-        let (service, change) = set_up(root.path(), folder).unwrap();
+        let directory = Path::new("/opt/salt");
+        let (service, change) = set_up(root.path(), directory).unwrap();
         assert_eq!(change == Change::None, service == Service::Nobody);
-        assert_eq!(set_up(root.path(), folder).unwrap(), (service, Change::None), "it is right already");
+        assert_eq!(set_up(root.path(), directory).unwrap(), (service, Change::None), "it is right already");
         (root, service)
     }
 
-    fn text(root: &Folder, path: &str) -> String {
+    fn text(root: &Directory, path: &str) -> String {
         std::fs::read_to_string(root.path().join(path)).unwrap()
     }
 

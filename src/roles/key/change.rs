@@ -17,7 +17,7 @@ impl SaltKey<'_> {
         }
         self.display.say(&format!("The following keys are going to be {}:\n", act.done()));
         let shown: Map =
-            found.groups.iter().map(|(standing, ids)| (standing.folder(), Value::list(ids.iter()))).collect();
+            found.groups.iter().map(|(standing, ids)| (standing.directory(), Value::list(ids.iter()))).collect();
         self.show(shown)?;
         if !actions.yes && !self.agreed(act)? {
             return Ok(Exit::Ok);

@@ -16,9 +16,9 @@ pub fn keys(making: &Making) -> Result<Exit, Trouble> {
     if !halite_keys::store::valid_id(name) {
         return Err(Trouble::Other(format!("--gen-keys: {name:?} cannot name a file of a key"), Exit::Usage));
     }
-    let folder = making.gen_keys_dir.clone().unwrap_or_else(|| PathBuf::from("."));
-    fs::create_dir_all(&folder).map_err(|error| cannot_create(&folder, &error.to_string()))?;
-    Identity::load_or_make(&folder, name)?;
+    let directory = making.gen_keys_dir.clone().unwrap_or_else(|| PathBuf::from("."));
+    fs::create_dir_all(&directory).map_err(|error| cannot_create(&directory, &error.to_string()))?;
+    Identity::load_or_make(&directory, name)?;
     Ok(Exit::Ok)
 }
 
@@ -31,15 +31,15 @@ impl SaltKey<'_> {
         let private = making.private.clone().unwrap_or_else(|| pki_dir.join(format!("{signing_name}.pem")));
         let signing = match Identity::load(&private) {
             Err(KeyError::Io { error, .. }) if making.auto_create && error.kind() == std::io::ErrorKind::NotFound => {
-                let folder = private.parent().unwrap_or(&pki_dir);
+                let directory = private.parent().unwrap_or(&pki_dir);
                 let name = private.file_stem().map_or_else(|| signing_name.into(), |name| name.to_string_lossy());
-                Identity::load_or_make(folder, &name)?
+                Identity::load_or_make(directory, &name)?
             }
             other => other?,
         };
         let master = PublicKey::load(&making.public.clone().unwrap_or_else(|| pki_dir.join("master.pub")))?;
-        let folder = making.signature_path.clone().unwrap_or(pki_dir);
-        let path = folder.join(option("master_pubkey_signature", "master_pubkey_signature"));
+        let directory = making.signature_path.clone().unwrap_or(pki_dir);
+        let path = directory.join(option("master_pubkey_signature", "master_pubkey_signature"));
         let text = STANDARD.encode(vouch(&signing, master)) + "\n";
         fs::write(&path, text).map_err(|error| cannot_create(&path, &error.to_string()))?;
         Ok(Exit::Ok)

@@ -5,14 +5,14 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-struct Folder(PathBuf);
+struct Directory(PathBuf);
 
-impl Folder {
-    fn new(name: &str) -> Folder {
+impl Directory {
+    fn new(name: &str) -> Directory {
         let path = std::env::temp_dir().join(format!("halite-key-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        Directory(path)
     }
 
     fn store(&self) -> KeyStore {
@@ -26,7 +26,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -48,13 +48,13 @@ struct Answer {
     told: Vec<Change>,
 }
 
-fn run(folder: &Folder, args: &[&str], mut input: &[u8]) -> Answer {
+fn run(directory: &Directory, args: &[&str], mut input: &[u8]) -> Answer {
     let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
     let line = KeyLine::read(&args).unwrap();
     let (config, told) = (Map::new(), Told::default());
     let display = Display::in_memory(&line.output, &config);
     let mut key = SaltKey {
-        store: folder.store(),
+        store: directory.store(),
         config: &config,
         display,
         input: &mut input,
@@ -129,15 +129,15 @@ fn normal(text: &str) -> String {
 #[test]
 fn every_recorded_command_answers_as_salt_did() {
     let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/data/salt-key");
-    let folder = Folder::new("transcripts");
+    let directory = Directory::new("transcripts");
     // The master of the recording called its own pair so.
-    Identity::load_or_make(&folder.0, "vm").unwrap();
+    Identity::load_or_make(&directory.0, "vm").unwrap();
     let mut seen = 0;
     for step in fs::read_to_string(data.join("plan.txt")).unwrap().lines() {
         match step.split_once(' ').unwrap() {
             ("pending", ids) => {
                 ids.split(' ').for_each(|id| {
-                    folder.pending(id);
+                    directory.pending(id);
                 });
             }
             ("run", name) => {
@@ -145,10 +145,10 @@ fn every_recorded_command_answers_as_salt_did() {
                 let (name, exit) = name.split_once(' ').map_or((name, None), |(name, exit)| (name, Some(exit)));
                 let wanted = Transcript::read(&data.join(format!("{name}.txt")));
                 let exit = exit.map_or(wanted.exit, |exit| exit.parse().unwrap());
-                let base = folder.0.to_string_lossy();
+                let base = directory.0.to_string_lossy();
                 let args: Vec<String> = wanted.args.iter().map(|arg| arg.replace("@BASE@", &base)).collect();
                 let args: Vec<&str> = args.iter().map(String::as_str).collect();
-                let answer = run(&folder, &args, wanted.input.as_bytes());
+                let answer = run(&directory, &args, wanted.input.as_bytes());
                 assert_eq!(answer.exit.code(), exit, "{name}");
                 assert_eq!(normal(&answer.stdout), normal(&wanted.stdout), "{name}");
                 seen += 1;
@@ -157,66 +157,66 @@ fn every_recorded_command_answers_as_salt_did() {
         }
     }
     assert!(seen >= 30, "only {seen} commands");
-    assert!(folder.0.join("gen/node9.pem").is_file() && folder.0.join("gen/node9.pub").is_file());
+    assert!(directory.0.join("gen/node9.pem").is_file() && directory.0.join("gen/node9.pub").is_file());
 }
 
 #[test]
 fn a_running_master_is_told_each_change_once() {
-    let folder = Folder::new("told");
-    let keys = [folder.pending("web1"), folder.pending("web2")];
-    let answer = run(&folder, &["-y", "-a", "web1,web*"], b"");
+    let directory = Directory::new("told");
+    let keys = [directory.pending("web1"), directory.pending("web2")];
+    let answer = run(&directory, &["-y", "-a", "web1,web*"], b"");
     let change = |id: &str, act, from| {
         let key = Some(keys[usize::from(id == "web2")]);
         Change { id: id.to_owned(), act, from, key }
     };
     let from = KeyStatus::Pending;
     assert_eq!(answer.told, [change("web1", Act::Accepted, from), change("web2", Act::Accepted, from)]);
-    assert_eq!(run(&folder, &["-y", "-a", "*"], b"").told, []);
-    let answer = run(&folder, &["-d", "web2"], b"yes\n");
+    assert_eq!(run(&directory, &["-y", "-a", "*"], b"").told, []);
+    let answer = run(&directory, &["-d", "web2"], b"yes\n");
     assert_eq!(answer.told, [change("web2", Act::Deleted, KeyStatus::Accepted)]);
-    assert_eq!(run(&folder, &["-d", "web1"], b"\n").told, []);
-    assert_eq!(run(&folder, &["-y", "-r", "web1"], b"").told, []);
-    let answer = run(&folder, &["-y", "-r", "web1", "--include-accepted"], b"");
+    assert_eq!(run(&directory, &["-d", "web1"], b"\n").told, []);
+    assert_eq!(run(&directory, &["-y", "-r", "web1"], b"").told, []);
+    let answer = run(&directory, &["-y", "-r", "web1", "--include-accepted"], b"");
     assert_eq!(answer.told, [change("web1", Act::Rejected, KeyStatus::Accepted)]);
 }
 
 #[test]
 fn a_key_can_be_denied_and_accepted_at_once() {
-    let folder = Folder::new("denied");
-    folder.pending("web1");
-    run(&folder, &["-yA"], b"");
+    let directory = Directory::new("denied");
+    directory.pending("web1");
+    run(&directory, &["-yA"], b"");
     let second = Identity::generate().public();
-    folder.store().deny("web1", &second).unwrap();
-    let shown = run(&folder, &["-L"], b"").stdout;
+    directory.store().deny("web1", &second).unwrap();
+    let shown = run(&directory, &["-L"], b"").stdout;
     assert_eq!(shown, "Accepted Keys:\nweb1\nDenied Keys:\nweb1\nUnaccepted Keys:\nRejected Keys:\n");
-    let answer = run(&folder, &["-y", "-a", "web1", "--include-denied"], b"");
+    let answer = run(&directory, &["-y", "-a", "web1", "--include-denied"], b"");
     assert_eq!(
         answer.stdout,
         "The following keys are going to be accepted:\nDenied Keys:\nweb1\nKey for minion web1 accepted.\n"
     );
-    assert_eq!(folder.store().key(KeyStatus::Accepted, "web1").unwrap(), second);
+    assert_eq!(directory.store().key(KeyStatus::Accepted, "web1").unwrap(), second);
 }
 
 #[test]
 fn a_broken_key_is_not_accepted_and_the_others_are() {
-    let folder = Folder::new("broken");
-    folder.pending("web1");
-    fs::write(folder.0.join("minions_pre/aaa"), "no key").unwrap();
-    let answer = run(&folder, &["-y", "-A"], b"");
+    let directory = Directory::new("broken");
+    directory.pending("web1");
+    fs::write(directory.0.join("minions_pre/aaa"), "no key").unwrap();
+    let answer = run(&directory, &["-y", "-A"], b"");
     assert_eq!(answer.exit, Exit::Failed);
-    assert_eq!(folder.store().list(KeyStatus::Accepted).unwrap(), ["web1"]);
-    assert_eq!(folder.store().list(KeyStatus::Pending).unwrap(), ["aaa"]);
-    assert_eq!(run(&folder, &["-F"], b"").exit, Exit::Failed);
+    assert_eq!(directory.store().list(KeyStatus::Accepted).unwrap(), ["web1"]);
+    assert_eq!(directory.store().list(KeyStatus::Pending).unwrap(), ["aaa"]);
+    assert_eq!(run(&directory, &["-F"], b"").exit, Exit::Failed);
 }
 
 #[test]
 fn the_masters_key_is_signed_by_a_signing_key() {
-    let folder = Folder::new("signature");
-    let master = Identity::load_or_make(&folder.0, "master").unwrap();
-    assert_eq!(run(&folder, &["--gen-signature"], b"").exit, Exit::Failed);
-    assert_eq!(run(&folder, &["--gen-signature", "--auto-create"], b"").exit, Exit::Ok);
-    let signing = Identity::load(&folder.0.join("master_sign.pem")).unwrap();
-    let written = fs::read_to_string(folder.0.join("master_pubkey_signature")).unwrap();
+    let directory = Directory::new("signature");
+    let master = Identity::load_or_make(&directory.0, "master").unwrap();
+    assert_eq!(run(&directory, &["--gen-signature"], b"").exit, Exit::Failed);
+    assert_eq!(run(&directory, &["--gen-signature", "--auto-create"], b"").exit, Exit::Ok);
+    let signing = Identity::load(&directory.0.join("master_sign.pem")).unwrap();
+    let written = fs::read_to_string(directory.0.join("master_pubkey_signature")).unwrap();
     use base64::Engine;
     let bytes = base64::engine::general_purpose::STANDARD.decode(written.trim()).unwrap();
     assert_eq!(bytes, halite_wire::handshake::vouch(&signing, master.public()));

@@ -398,9 +398,9 @@ mod tests {
 
     #[test]
     fn a_long_file_is_put_aside_by_whichever_process_sees_it() {
-        let folder = std::env::temp_dir().join(format!("halite-rotation-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("log");
+        let directory = std::env::temp_dir().join(format!("halite-rotation-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("log");
         let rotation = Rotation { bytes: 10, kept: 2 };
         let (mut one, mut other) = (LogFile::new(&path, rotation), LogFile::new(&path, rotation));
         for line in ["first\n", "second\n", "third\n"] {
@@ -408,10 +408,10 @@ mod tests {
         }
         other.write(b"4\n").unwrap();
         other.write(b"fifth\n").unwrap();
-        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        let text = |name: &str| fs::read_to_string(directory.join(name)).unwrap();
         assert_eq!((text("log").as_str(), text("log.1").as_str()), ("fifth\n", "third\n4\n"));
         assert_eq!(text("log.2"), "second\n");
-        assert!(!folder.join("log.3").exists());
-        fs::remove_dir_all(&folder).unwrap();
+        assert!(!directory.join("log.3").exists());
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

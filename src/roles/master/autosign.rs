@@ -20,7 +20,7 @@ pub struct Autosign {
     /// Files in it are named by a grain, and hold values that let in.
     grains: Option<PathBuf>,
     /// Files in it are named by the id that may come once.
-    folder: PathBuf,
+    directory: PathBuf,
     /// How long such a file counts; nothing: for ever.
     lifetime: Option<Duration>,
     access: Access,
@@ -53,7 +53,7 @@ impl Autosign {
             sign: file("autosign_file"),
             reject: file("autoreject_file"),
             grains: path("autosign_grains_dir"),
-            folder: pki_dir.join("minions_autosign"),
+            directory: pki_dir.join("minions_autosign"),
             lifetime: u64::try_from(minutes).ok().filter(|minutes| *minutes > 0).map(|m| Duration::from_secs(m * 60)),
             access: Access {
                 group: config.at("permissive_pki_access").is_some_and(Value::truthy),
@@ -76,22 +76,22 @@ impl Autosign {
     }
 
     fn grains_let_in(&self, grains: &Map) -> bool {
-        let Some(folder) = &self.grains else { return false };
+        let Some(directory) = &self.grains else { return false };
         grains.iter().any(|(grain, value)| {
             let Some(name) = grain.as_str().filter(|name| halite_keys::store::valid_id(name)) else { return false };
             let value = value.to_text();
-            self.access.lines(&folder.join(name)).is_some_and(|lines| lines.contains(&value))
+            self.access.lines(&directory.join(name)).is_some_and(|lines| lines.contains(&value))
         })
     }
 
     fn permitted_once(&self, id: &str, now: SystemTime) -> bool {
         self.expire(now);
-        halite_keys::store::valid_id(id) && fs::remove_file(self.folder.join(id)).is_ok()
+        halite_keys::store::valid_id(id) && fs::remove_file(self.directory.join(id)).is_ok()
     }
 
     fn expire(&self, now: SystemTime) {
         let Some(lifetime) = self.lifetime else { return };
-        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
             let modified = entry.metadata().and_then(|meta| meta.modified());
             let age = modified.ok().and_then(|modified| now.duration_since(modified).ok()).unwrap_or_default();
             if age > lifetime {
@@ -155,14 +155,14 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    struct Folder(PathBuf);
+    struct Directory(PathBuf);
 
-    impl Folder {
-        fn new(name: &str) -> Folder {
+    impl Directory {
+        fn new(name: &str) -> Directory {
             let path = std::env::temp_dir().join(format!("halite-autosign-{name}-{}", std::process::id()));
             let _ = fs::remove_dir_all(&path);
             fs::create_dir_all(&path).unwrap();
-            Folder(path)
+            Directory(path)
         }
 
         fn write(&self, name: &str, text: &str, mode: u32) -> String {
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for Directory {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -181,11 +181,11 @@ mod tests {
 
     #[test]
     fn rules_are_ids_globs_and_regular_expressions() {
-        let folder = Folder::new("rules");
-        let sign = folder.write("sign", "# comment\nweb1\ndb*\n\n app[0-9]+\\.x\n(", 0o644);
-        let reject = folder.write("reject", "db9\n", 0o600);
+        let directory = Directory::new("rules");
+        let sign = directory.write("sign", "# comment\nweb1\ndb*\n\n app[0-9]+\\.x\n(", 0o644);
+        let reject = directory.write("reject", "db9\n", 0o600);
         let config = Map::from_iter([("autosign_file", sign), ("autoreject_file", reject)]);
-        let rules = Autosign::new(&config, &folder.0, vec![]);
+        let rules = Autosign::new(&config, &directory.0, vec![]);
         for (id, verdict) in [
             ("web1", Listed::Sign),
             ("web12", Listed::Nothing),
@@ -201,49 +201,49 @@ mod tests {
 
     #[test]
     fn a_file_that_others_can_write_does_not_count() {
-        let folder = Folder::new("modes");
+        let directory = Directory::new("modes");
         for (mode, permissive, groups, verdict) in [
             (0o600, false, vec![], Listed::Sign),
             (0o602, true, vec![], Listed::Nothing),
             (0o620, false, vec![], Listed::Nothing),
             (0o622, true, vec![], Listed::Nothing),
         ] {
-            let sign = folder.write("sign", "*", mode);
+            let sign = directory.write("sign", "*", mode);
             let mut config = Map::from_iter([("autosign_file", sign)]);
             config.insert("permissive_pki_access", permissive);
-            let rules = Autosign::new(&config, &folder.0, groups);
+            let rules = Autosign::new(&config, &directory.0, groups);
             assert_eq!(rules.judge("web1", &Map::new(), SystemTime::now()), verdict, "{mode:o} {permissive}");
         }
-        let sign = folder.write("sign", "*", 0o620);
+        let sign = directory.write("sign", "*", 0o620);
         let group = fs::metadata(&sign).unwrap().gid();
         let mut config = Map::from_iter([("autosign_file", sign)]);
         config.insert("permissive_pki_access", true);
-        let rules = Autosign::new(&config, &folder.0, vec![group]);
+        let rules = Autosign::new(&config, &directory.0, vec![group]);
         assert_eq!(rules.judge("web1", &Map::new(), SystemTime::now()), Listed::Sign);
     }
 
     #[test]
     fn a_permission_counts_once_and_not_for_ever() {
-        let folder = Folder::new("once");
-        fs::create_dir(folder.0.join("minions_autosign")).unwrap();
-        folder.write("minions_autosign/web1", "", 0o600);
-        folder.write("minions_autosign/web2", "", 0o600);
-        let rules = Autosign::new(&Map::new(), &folder.0, vec![]);
+        let directory = Directory::new("once");
+        fs::create_dir(directory.0.join("minions_autosign")).unwrap();
+        directory.write("minions_autosign/web1", "", 0o600);
+        directory.write("minions_autosign/web2", "", 0o600);
+        let rules = Autosign::new(&Map::new(), &directory.0, vec![]);
         let now = SystemTime::now();
         assert_eq!(rules.judge("web1", &Map::new(), now), Listed::Sign);
         assert_eq!(rules.judge("web1", &Map::new(), now), Listed::Nothing);
         assert_eq!(rules.judge("../sign", &Map::new(), now), Listed::Nothing);
         assert_eq!(rules.judge("web2", &Map::new(), now + Duration::from_secs(121 * 60)), Listed::Nothing);
-        assert!(!folder.0.join("minions_autosign/web2").exists());
+        assert!(!directory.0.join("minions_autosign/web2").exists());
     }
 
     #[test]
     fn a_grain_lets_in_by_its_value() {
-        let folder = Folder::new("grains");
-        folder.write("serial", "# of our hosts\n4711\nabc\n", 0o600);
-        folder.write("loose", "x\n", 0o622);
-        let config = Map::from_iter([("autosign_grains_dir", folder.0.to_string_lossy().into_owned())]);
-        let rules = Autosign::new(&config, &folder.0, vec![]);
+        let directory = Directory::new("grains");
+        directory.write("serial", "# of our hosts\n4711\nabc\n", 0o600);
+        directory.write("loose", "x\n", 0o622);
+        let config = Map::from_iter([("autosign_grains_dir", directory.0.to_string_lossy().into_owned())]);
+        let rules = Autosign::new(&config, &directory.0, vec![]);
         for (grain, value, listed) in [
             ("serial", Value::from(4711), Listed::Sign),
             ("serial", Value::from("abc"), Listed::Sign),

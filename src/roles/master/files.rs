@@ -30,7 +30,7 @@ use std::time::Duration;
 pub const PART: usize = 256 * 1024;
 /// Parts that are read at once.
 const READS: usize = 16;
-/// Files that are hashed and folders that are listed at once, and how many of them for one minion.
+/// Files that are hashed and directories that are listed at once, and how many of them for one minion.
 const LOOKS: usize = 4;
 const LOOKS_OF_ONE: usize = 2;
 /// A hash that takes longer is asked for again.
@@ -239,7 +239,7 @@ impl Desk {
     }
 }
 
-/// A file that is hashed or folders that are listed for a minion; over when it is dropped.
+/// A file that is hashed or directories that are listed for a minion; over when it is dropped.
 struct Look<'a> {
     all: &'a Mutex<HashMap<String, usize>>,
     id: &'a str,
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_long_list_comes_in_pages() {
-        let entries: Entries = (0..20_000).map(|at| (format!("folder/file-{at:06}"), None)).collect();
+        let entries: Entries = (0..20_000).map(|at| (format!("directory/file-{at:06}"), None)).collect();
         let (mut got, mut after, mut pages) = (Vec::new(), None, 0);
         loop {
             let FileAnswer::Names { entries, more } = page(entries.clone(), after.as_deref()) else {

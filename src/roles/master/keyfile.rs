@@ -62,20 +62,20 @@ mod tests {
 
     #[test]
     fn a_pair_keeps_its_identity_under_every_name() {
-        let folder = std::env::temp_dir().join(format!("halite-keyfile-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        let before = Identity::load_or_make(&folder, "master").unwrap().public();
+        let directory = std::env::temp_dir().join(format!("halite-keyfile-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        let before = Identity::load_or_make(&directory, "master").unwrap().public();
         for id in ["vm_master", "vm_master", "renamed_master", "salt.example.com"] {
-            assert_eq!(load_or_make(&folder, id).unwrap().public(), before, "{id}");
-            assert_eq!(Identity::load(&folder.join("master.pem")).unwrap().public(), before, "{id}");
+            assert_eq!(load_or_make(&directory, id).unwrap().public(), before, "{id}");
+            assert_eq!(Identity::load(&directory.join("master.pem")).unwrap().public(), before, "{id}");
         }
-        let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut names: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["master.pem", "master.pub", "salt.example.com.pem", "salt.example.com.pub"]);
         for id in ["master", "../x", "_master"] {
-            assert_eq!(load_or_make(&folder, id).unwrap().public(), before, "{id}");
+            assert_eq!(load_or_make(&directory, id).unwrap().public(), before, "{id}");
         }
-        fs::remove_dir_all(&folder).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

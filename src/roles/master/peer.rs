@@ -167,8 +167,8 @@ impl Master {
         }
         let mut command = Command::new("/proc/self/exe");
         command.arg0("salt-run").args(["--saltfile", "/dev/null", "--out", "json", "--log-level", "quiet"]);
-        if let Some(folder) = self.settings.opts.str_at("conf_file").and_then(|file| Path::new(file).parent()) {
-            command.arg("-c").arg(folder);
+        if let Some(directory) = self.settings.opts.str_at("conf_file").and_then(|file| Path::new(file).parent()) {
+            command.arg("-c").arg(directory);
         }
         command.args(["--", fun]).args(arg.iter().map(word)).stdin(Stdio::null()).process_group(0);
         let master = self.clone();

@@ -261,9 +261,9 @@ impl Encoded {
 mod tests {
     use super::*;
 
-    /// How the sources are seen of a master whose pillar lies in this folder.
-    fn seen(folder: &str) -> Seen {
-        let roots = Map::from_iter([("base", Value::list([folder]))]);
+    /// How the sources are seen of a master whose pillar lies in this directory.
+    fn seen(directory: &str) -> Seen {
+        let roots = Map::from_iter([("base", Value::list([directory]))]);
         Sources::of(&Map::from_iter([("pillar_roots", roots)])).look()
     }
 

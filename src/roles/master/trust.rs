@@ -179,7 +179,7 @@ impl Master {
         Ok(())
     }
 
-    /// Takes over what somebody has changed in the key folders by hand, as far as the kernel has told it. Not while keys
+    /// Takes over what somebody has changed in the key directories by hand, as far as the kernel has told it. Not while keys
     /// are accepted by rule: it would be for our own changes, and reads every key.
     pub async fn look_for_keys(self: &Rc<Self>) {
         if self.unsettled.get() {
@@ -187,7 +187,7 @@ impl Master {
         }
         // Not here while they are read, or when they cannot be watched.
         let Some(watch) = self.watch.take() else {
-            return self.look_at_key_folders().await;
+            return self.look_at_key_directories().await;
         };
         if watch.news() == News::Nothing {
             *self.watch.borrow_mut() = Some(watch);
@@ -196,8 +196,8 @@ impl Master {
         self.reload_keys().await;
     }
 
-    /// The same by a look at the folders: it also shows what another host has done to them.
-    pub async fn look_at_key_folders(self: &Rc<Self>) {
+    /// The same by a look at the directories: it also shows what another host has done to them.
+    pub async fn look_at_key_directories(self: &Rc<Self>) {
         if self.unsettled.get() {
             return;
         }
@@ -211,7 +211,7 @@ impl Master {
         }
     }
 
-    /// Looks at the key folders, and ends the sessions of those that are not accepted any more.
+    /// Looks at the key directories, and ends the sessions of those that are not accepted any more.
     async fn reload_keys(self: &Rc<Self>) {
         let _turn = self.turn.lock().await;
         let (keys, watch) = (self.keys.clone(), self.watch.take());

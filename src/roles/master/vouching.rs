@@ -57,7 +57,7 @@ fn text(error: impl std::fmt::Display) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
 
     fn opts(names: &[&str]) -> Map {
         names.iter().map(|name| (*name, true)).collect()
@@ -65,31 +65,31 @@ mod tests {
 
     #[test]
     fn a_master_that_is_to_sign_makes_its_signing_key() {
-        let (folder, master) = (Folder::new(), Identity::generate().public());
-        assert_eq!(chain(&opts(&[]), folder.path(), master), Ok(None));
-        let made = chain(&opts(&["master_sign_pubkey"]), folder.path(), master).unwrap().unwrap();
-        let signing = PublicKey::load(&folder.path().join("master_sign.pub")).unwrap();
+        let (directory, master) = (Directory::new(), Identity::generate().public());
+        assert_eq!(chain(&opts(&[]), directory.path(), master), Ok(None));
+        let made = chain(&opts(&["master_sign_pubkey"]), directory.path(), master).unwrap().unwrap();
+        let signing = PublicKey::load(&directory.path().join("master_sign.pub")).unwrap();
         assert!(vouches(signing, master, &made));
-        assert_eq!(chain(&opts(&[]), folder.path(), master), Ok(Some(made)), "a key that is there is used");
+        assert_eq!(chain(&opts(&[]), directory.path(), master), Ok(Some(made)), "a key that is there is used");
     }
 
     #[test]
     fn a_signature_that_was_made_elsewhere_is_sent_if_it_is_one() {
-        let (folder, master, signing) = (Folder::new(), Identity::generate().public(), Identity::generate());
+        let (directory, master, signing) = (Directory::new(), Identity::generate().public(), Identity::generate());
         let wanted = opts(&["master_sign_pubkey", "master_use_pubkey_signature"]);
-        assert!(chain(&wanted, folder.path(), master).unwrap_err().contains("master_pubkey_signature"));
+        assert!(chain(&wanted, directory.path(), master).unwrap_err().contains("master_pubkey_signature"));
         let write = |signature: [u8; SIGNATURE_BYTES]| {
-            fs::write(folder.path().join("master_pubkey_signature"), STANDARD.encode(signature) + "\n").unwrap();
+            fs::write(directory.path().join("master_pubkey_signature"), STANDARD.encode(signature) + "\n").unwrap();
         };
         let signature = vouch(&signing, master);
         write(signature);
-        assert_eq!(chain(&wanted, folder.path(), master), Ok(Some(signature)));
-        assert!(!folder.path().join("master_sign.pem").exists());
-        signing.public().write(&folder.path().join("master_sign.pub")).unwrap();
-        assert_eq!(chain(&wanted, folder.path(), master), Ok(Some(signature)));
+        assert_eq!(chain(&wanted, directory.path(), master), Ok(Some(signature)));
+        assert!(!directory.path().join("master_sign.pem").exists());
+        signing.public().write(&directory.path().join("master_sign.pub")).unwrap();
+        assert_eq!(chain(&wanted, directory.path(), master), Ok(Some(signature)));
         write(vouch(&signing, Identity::generate().public()));
-        assert!(chain(&wanted, folder.path(), master).unwrap_err().contains("is not the signing key's signature"));
-        fs::write(folder.path().join("master_pubkey_signature"), "x").unwrap();
-        assert!(chain(&wanted, folder.path(), master).unwrap_err().contains("there is no signature in it"));
+        assert!(chain(&wanted, directory.path(), master).unwrap_err().contains("is not the signing key's signature"));
+        fs::write(directory.path().join("master_pubkey_signature"), "x").unwrap();
+        assert!(chain(&wanted, directory.path(), master).unwrap_err().contains("there is no signature in it"));
     }
 }

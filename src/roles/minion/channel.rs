@@ -523,10 +523,10 @@ mod tests {
 
     #[test]
     fn a_minion_that_wants_a_signature_trusts_nobody_without_the_signing_key() {
-        let folder = std::env::temp_dir().join(format!("halite-trust-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let directory = std::env::temp_dir().join(format!("halite-trust-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
         let trust = |lines: &str| {
-            let text = format!("id: web1\nmaster: 127.0.0.1\npki_dir: {}\n{lines}", folder.display());
+            let text = format!("id: web1\nmaster: 127.0.0.1\npki_dir: {}\n{lines}", directory.display());
             let config = Config::from_text(Role::Minion, &text, Path::new("/etc/salt/minion")).unwrap();
             trust_of(&prepare(&config, &config.minion().unwrap(), Map::new()))
         };
@@ -534,10 +534,10 @@ mod tests {
         let refused = trust("verify_master_pubkey_sign: True\n").map(|_| ()).unwrap_err().to_string();
         assert!(refused.contains("master_sign.pub") && refused.contains("verify_master_pubkey_sign"), "{refused}");
         let signing = Identity::generate().public();
-        signing.write(&folder.join("ours.pub")).unwrap();
+        signing.write(&directory.join("ours.pub")).unwrap();
         assert!(trust("verify_master_pubkey_sign: True\n").is_err());
         let named = "verify_master_pubkey_sign: True\nmaster_sign_key_name: ours\n";
         assert_eq!(trust(named).unwrap().signing, Some(signing));
-        fs::remove_dir_all(folder).unwrap();
+        fs::remove_dir_all(directory).unwrap();
     }
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 
 #[derive(Clone, Debug)]
 pub struct Spool {
-    folder: PathBuf,
+    directory: PathBuf,
     jobs: Jobs,
 }
 
@@ -32,9 +32,9 @@ pub const BOUNDS: Bounds = Bounds { results: 10_000, bytes: 1 << 30, age: Durati
 
 impl Spool {
     pub fn open(cachedir: &Path) -> io::Result<Spool> {
-        let folder = cachedir.join("spool");
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        Ok(Spool { folder, jobs: Jobs::new(cachedir) })
+        let directory = cachedir.join("spool");
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+        Ok(Spool { directory, jobs: Jobs::new(cachedir) })
     }
 
     /// Puts a result in place, whole.
@@ -43,7 +43,7 @@ impl Spool {
         if self.jobs.put_result(jid, &result, &self.path(jid))? {
             return Ok(());
         }
-        let beside = self.folder.join(format!(".{jid}.{}", std::process::id()));
+        let beside = self.directory.join(format!(".{jid}.{}", std::process::id()));
         let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         file.write_all(&result)?;
         fs::rename(&beside, self.path(jid))
@@ -81,7 +81,7 @@ impl Spool {
 
     /// The jobs that have a result here, oldest first.
     pub fn jids(&self) -> Vec<Jid> {
-        let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let mut jids: Vec<Jid> = names.filter_map(|entry| Jid::parse(entry.file_name().to_str()?).ok()).collect();
         jids.sort();
         jids
@@ -111,7 +111,7 @@ impl Spool {
     }
 
     fn path(&self, jid: &Jid) -> PathBuf {
-        self.folder.join(jid.as_str())
+        self.directory.join(jid.as_str())
     }
 }
 
@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn results_wait_in_order_and_the_oldest_go_first() {
-        let folder = std::env::temp_dir().join(format!("halite-spool-{}", std::process::id()));
-        let spool = Spool::open(&folder).unwrap();
+        let directory = std::env::temp_dir().join(format!("halite-spool-{}", std::process::id()));
+        let spool = Spool::open(&directory).unwrap();
         let jid = |at: u32| Jid::parse(&format!("2026010100000000000{at}")).unwrap();
         for at in [2, 0, 1] {
             let ret = Return { jid: jid(at).to_string(), retcode: at.into(), ..Return::default() };
@@ -136,6 +136,6 @@ mod tests {
         assert!(spool.jids().is_empty());
         fs::write(spool.path(&jid(5)), b"not a result").unwrap();
         assert_eq!(spool.take(&jid(5)), None);
-        fs::remove_dir_all(&folder).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -55,8 +55,8 @@ fn command_line(
     argv.extend(program);
     // The minion itself returns the answer.
     argv.extend(["--priv", user, "--out", "json", "--metadata", "--no-return-event"].map(str::to_owned));
-    if let Some(folder) = opts.str_at("conf_file").and_then(|file| Path::new(file).parent()) {
-        argv.extend(["-c".to_owned(), folder.to_string_lossy().into_owned()]);
+    if let Some(directory) = opts.str_at("conf_file").and_then(|file| Path::new(file).parent()) {
+        argv.extend(["-c".to_owned(), directory.to_string_lossy().into_owned()]);
     }
     argv.extend(["--".to_owned(), fun.to_owned()]);
     argv.extend(arguments.positional.iter().map(word));

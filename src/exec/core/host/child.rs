@@ -24,7 +24,7 @@ impl Identity {
     }
 }
 
-// A program that is to run in another folder can be started without a copy of this process's memory map, which costs
+// A program that is to run in another directory can be started without a copy of this process's memory map, which costs
 // more the more is in memory: the standard library does so where libc has this function. It looks for it by a weak
 // reference, which takes nothing out of a static libc, so here is a strong one. Nobody calls it by this name.
 #[cfg(target_env = "gnu")]

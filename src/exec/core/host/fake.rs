@@ -55,8 +55,8 @@ impl Fake {
         self.node(path, FileKind::File, "", 0o755)
     }
 
-    pub fn folder(self, path: &str) -> Fake {
-        self.node(path, FileKind::Folder, "", 0o755)
+    pub fn directory(self, path: &str) -> Fake {
+        self.node(path, FileKind::Directory, "", 0o755)
     }
 
     pub fn env(self, name: &str, value: &str) -> Fake {
@@ -188,7 +188,7 @@ impl HostFiles for Fake {
         let target = state.files.get(path).filter(|node| node.kind == FileKind::Link).map(target);
         let (kind, size, attributes) = match state.files.get(path) {
             Some(node) => (node.kind, node.bytes.len(), node.attributes),
-            None if implied => (FileKind::Folder, 0, Attributes { mode: Some(0o755), uid: Some(0), gid: Some(0) }),
+            None if implied => (FileKind::Directory, 0, Attributes { mode: Some(0o755), uid: Some(0), gid: Some(0) }),
             None => return missing(),
         };
         Ok(Stat {
@@ -213,24 +213,24 @@ impl HostFiles for Fake {
         self.stat(&real).map(|_| real)
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let state = self.state.lock().unwrap();
         let mut names: Vec<String> = state
             .files
             .keys()
-            .filter_map(|file| file.strip_prefix(folder).ok()?.iter().next()?.to_str().map(str::to_owned))
+            .filter_map(|file| file.strip_prefix(directory).ok()?.iter().next()?.to_str().map(str::to_owned))
             .collect();
         names.dedup();
-        if names.is_empty() && !state.files.contains_key(folder) { missing() } else { Ok(names) }
+        if names.is_empty() && !state.files.contains_key(directory) { missing() } else { Ok(names) }
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.state.lock().unwrap().files.remove(path).map_or_else(missing, |_| Ok(()))
     }
 
-    fn make_folder(&self, path: &Path, mode: u32) -> io::Result<()> {
+    fn make_directory(&self, path: &Path, mode: u32) -> io::Result<()> {
         let attributes = Attributes { mode: Some(mode), ..Attributes::default() };
-        let node = Node { kind: FileKind::Folder, bytes: Vec::new(), attributes };
+        let node = Node { kind: FileKind::Directory, bytes: Vec::new(), attributes };
         self.state.lock().unwrap().files.insert(path.to_owned(), node);
         Ok(())
     }
@@ -328,7 +328,7 @@ impl Processes for Fake {
         let path = self.env("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let found =
             |file: &PathBuf| self.stat(file).is_ok_and(|stat| stat.kind == FileKind::File && stat.mode & 0o111 != 0);
-        path.split(':').map(|folder| Path::new(folder).join(program)).find(found)
+        path.split(':').map(|directory| Path::new(directory).join(program)).find(found)
     }
 
     /// That of the test.
@@ -336,7 +336,7 @@ impl Processes for Fake {
         std::process::id()
     }
 
-    fn folder(&self) -> io::Result<PathBuf> {
+    fn directory(&self) -> io::Result<PathBuf> {
         Ok(PathBuf::from("/"))
     }
 
@@ -447,24 +447,24 @@ impl Network for Fake {
     }
 }
 
-/// A folder of one test, gone at its end.
-pub struct Folder(PathBuf);
+/// A directory of one test, gone at its end.
+pub struct Directory(PathBuf);
 
-impl Default for Folder {
-    fn default() -> Folder {
-        Folder::new()
+impl Default for Directory {
+    fn default() -> Directory {
+        Directory::new()
     }
 }
 
-impl Folder {
+impl Directory {
     #[allow(clippy::new_without_default)]
-    pub fn new() -> Folder {
+    pub fn new() -> Directory {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("halite-test-{}-{number}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
-        Folder(path)
+        Directory(path)
     }
 
     pub fn path(&self) -> &Path {
@@ -472,7 +472,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

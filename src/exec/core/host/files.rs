@@ -27,16 +27,16 @@ pub trait HostFiles {
     fn stat(&self, path: &Path) -> io::Result<Stat>;
     /// The path with every link in it resolved; there must be something.
     fn real(&self, path: &Path) -> io::Result<PathBuf>;
-    /// The names in a folder, sorted.
-    fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
-    /// Removes a file, a link or an empty folder.
+    /// The names in a directory, sorted.
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
+    /// Removes a file, a link or an empty directory.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    fn make_folder(&self, path: &Path, mode: u32) -> io::Result<()>;
+    fn make_directory(&self, path: &Path, mode: u32) -> io::Result<()>;
     /// Makes a symbolic link, or replaces the one that is there.
     fn link(&self, target: &Path, path: &Path) -> io::Result<()>;
-    /// Sets owner and mode of a file or folder; those that are not given stay. Of a link it is the owner alone.
+    /// Sets owner and mode of a file or directory; those that are not given stay. Of a link it is the owner alone.
     fn set(&self, path: &Path, attributes: Attributes) -> io::Result<()>;
-    /// Gives a file or folder another name on the same file system; what has that name is replaced.
+    /// Gives a file or directory another name on the same file system; what has that name is replaced.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Gives a file a second name.
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -92,7 +92,7 @@ pub struct Stat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     File,
-    Folder,
+    Directory,
     Link,
     Fifo,
     Socket,
@@ -100,7 +100,7 @@ pub enum FileKind {
     BlockDevice,
 }
 
-/// What can be made beside files, folders and links.
+/// What can be made beside files, directories and links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     Fifo,

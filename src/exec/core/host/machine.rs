@@ -59,16 +59,16 @@ impl HostFiles for Machine {
         std::fs::canonicalize(path)
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
-        files::list(folder)
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        files::list(directory)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         files::remove(path)
     }
 
-    fn make_folder(&self, path: &Path, mode: u32) -> io::Result<()> {
-        files::make_folder(path, mode)
+    fn make_directory(&self, path: &Path, mode: u32) -> io::Result<()> {
+        files::make_directory(path, mode)
     }
 
     fn link(&self, target: &Path, path: &Path) -> io::Result<()> {
@@ -129,14 +129,14 @@ impl Processes for Machine {
             return None;
         }
         let path = self.env("PATH").unwrap_or_else(|| DEFAULT_PATH.to_owned());
-        path.split(':').map(|folder| Path::new(folder).join(program)).find(|candidate| executable(candidate))
+        path.split(':').map(|directory| Path::new(directory).join(program)).find(|candidate| executable(candidate))
     }
 
     fn pid(&self) -> u32 {
         std::process::id()
     }
 
-    fn folder(&self) -> io::Result<PathBuf> {
+    fn directory(&self) -> io::Result<PathBuf> {
         std::env::current_dir()
     }
 

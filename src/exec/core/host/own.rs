@@ -1,9 +1,9 @@
-//! The node's own files: what it keeps for itself below its `cachedir`, its `sock_dir` and the folder for temporary files,
+//! The node's own files: what it keeps for itself below its `cachedir`, its `sock_dir` and the directory for temporary files,
 //! and what it was set up to serve and to compile from (`file_roots`, `pillar_roots`). No state changes them, so they are
 //! not the [`Host`](super::Host)'s: a function in test mode still takes a file into the cache.
 //!
 //! They are private to the account of the node where the caller says so, and always the real machine's: a test gives a
-//! folder of its own.
+//! directory of its own.
 
 mod below;
 mod locks;
@@ -18,9 +18,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// What only the node's account may do with a file, and with a folder.
+/// What only the node's account may do with a file, and with a directory.
 const PRIVATE_FILE: u32 = 0o600;
-const PRIVATE_FOLDER: u32 = 0o700;
+const PRIVATE_DIRECTORY: u32 = 0o700;
 
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
@@ -36,17 +36,17 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(path, bytes)
 }
 
-/// Replaces a file whole, in a folder that is made where it is missing. Nobody reads half of it.
+/// Replaces a file whole, in a directory that is made where it is missing. Nobody reads half of it.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
     }
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     fs::write(&beside, bytes)?;
     fs::rename(&beside, path)
 }
 
-/// The same with a private file, by a hidden name that whoever lists the folder passes over.
+/// The same with a private file, by a hidden name that whoever lists the directory passes over.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
@@ -121,23 +121,23 @@ pub fn is_file(path: &Path) -> bool {
     path.is_file()
 }
 
-pub fn is_folder(path: &Path) -> bool {
+pub fn is_directory(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// What is in a folder, in no order.
-pub fn entries(folder: &Path) -> io::Result<ReadDir> {
-    fs::read_dir(folder)
+/// What is in a directory, in no order.
+pub fn entries(directory: &Path) -> io::Result<ReadDir> {
+    fs::read_dir(directory)
 }
 
-/// Makes a private folder and those above it that are missing.
-pub fn make_folders(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(folder)
+/// Makes a private directory and those above it that are missing.
+pub fn make_directories(directory: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(PRIVATE_DIRECTORY).create(directory)
 }
 
 /// The same with the mode that the process gives.
-pub fn make_public_folders(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
+pub fn make_public_directories(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)
 }
 
 /// Gives a file another name; what has that name is replaced.
@@ -161,7 +161,7 @@ pub fn pid() -> u32 {
 }
 
 /// Where what is needed for a moment is kept.
-pub fn temporary_folder() -> PathBuf {
+pub fn temporary_directory() -> PathBuf {
     std::env::temp_dir()
 }
 
@@ -170,24 +170,24 @@ pub fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Removes a folder with all that is in it.
-pub fn remove_folder(path: &Path) -> io::Result<()> {
+/// Removes a directory with all that is in it.
+pub fn remove_directory(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::fake::Folder;
+    use crate::host::fake::Directory;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn what_is_private_is_nobody_elses_to_read() {
-        let folder = Folder::new();
+        let directory = Directory::new();
         let mode = |path: &Path| look(path).unwrap().permissions().mode() & 0o777;
-        let inner = folder.path().join("a/b");
-        make_folders(&inner).unwrap();
-        assert_eq!((mode(&inner), mode(&folder.path().join("a"))), (0o700, 0o700));
+        let inner = directory.path().join("a/b");
+        make_directories(&inner).unwrap();
+        assert_eq!((mode(&inner), mode(&directory.path().join("a"))), (0o700, 0o700));
         create_private(&inner.join("created")).unwrap();
         create_new(&inner.join("new")).unwrap();
         open_or_create(&inner.join("opened")).unwrap();
@@ -200,21 +200,21 @@ mod tests {
 
     #[test]
     fn what_is_replaced_leaves_nothing_beside_it() {
-        let folder = Folder::new();
-        let path = folder.path().join("kept/list.p");
+        let directory = Directory::new();
+        let path = directory.path().join("kept/list.p");
         for text in ["one", "two"] {
             replace(&path, text.as_bytes()).unwrap();
             assert_eq!(read_text(&path).unwrap(), text);
             replace_private(&path, text.as_bytes()).unwrap();
             assert_eq!(read(&path).unwrap(), text.as_bytes());
         }
-        assert_eq!(entries(&folder.path().join("kept")).unwrap().count(), 1);
+        assert_eq!(entries(&directory.path().join("kept")).unwrap().count(), 1);
     }
 
     #[test]
     fn a_link_in_the_place_of_a_file_is_not_followed() {
-        let folder = Folder::new();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        let directory = Directory::new();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
         write(&file, b"kept").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         assert!(open_or_create(&link).is_err());

@@ -17,8 +17,8 @@ pub trait Processes {
     fn which(&self, program: &str) -> Option<PathBuf>;
     /// The number of this process.
     fn pid(&self) -> u32;
-    /// The folder that it is in.
-    fn folder(&self) -> io::Result<PathBuf>;
+    /// The directory that it is in.
+    fn directory(&self) -> io::Result<PathBuf>;
     fn kill(&self, pid: i32, signal: i32) -> io::Result<()>;
     fn env(&self, name: &str) -> Option<String>;
     /// All variables of the environment.

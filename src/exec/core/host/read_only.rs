@@ -51,15 +51,15 @@ impl HostFiles for ReadOnly<'_> {
         self.0.real(path)
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
-        self.0.list(folder)
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        self.0.list(directory)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         refused("remove", &path.to_string_lossy())
     }
 
-    fn make_folder(&self, path: &Path, _: u32) -> io::Result<()> {
+    fn make_directory(&self, path: &Path, _: u32) -> io::Result<()> {
         refused("make", &path.to_string_lossy())
     }
 
@@ -117,8 +117,8 @@ impl Processes for ReadOnly<'_> {
         self.0.pid()
     }
 
-    fn folder(&self) -> io::Result<PathBuf> {
-        self.0.folder()
+    fn directory(&self) -> io::Result<PathBuf> {
+        self.0.directory()
     }
 
     fn kill(&self, pid: i32, _: i32) -> io::Result<()> {
@@ -232,7 +232,7 @@ mod tests {
         assert!(view.write(Path::new("/a"), b"y", Attributes::default()).is_err());
         assert!(view.write_from(Path::new("/a"), &mut &b"y"[..], Attributes::default()).is_err());
         assert!(view.remove(Path::new("/a")).is_err());
-        assert!(view.make_folder(Path::new("/b"), 0o755).is_err());
+        assert!(view.make_directory(Path::new("/b"), 0o755).is_err());
         assert!(view.kill(1, 15).is_err());
         assert_eq!(view.read(Path::new("/a")).unwrap(), b"x");
     }

@@ -14,7 +14,7 @@ thread_local! {
 pub fn with_umask<T: Send>(mask: u32, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     let masked = || {
         // SAFETY: the thread shares no file handle table with others any less than before; it only gets its own umask,
-        // root and current folder, and ends with this function.
+        // root and current directory, and ends with this function.
         unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FS) }?;
         rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask));
         OWN.set(Some(mask));

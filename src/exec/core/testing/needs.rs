@@ -21,8 +21,11 @@ impl Need<'_> {
             Need::Root => rustix::process::geteuid().is_root(),
             Need::Program(name) => {
                 let path = std::env::var_os("PATH").unwrap_or_default();
-                let admin = ["/usr/sbin", "/sbin"].map(|folder| Path::new(folder).join(name));
-                std::env::split_paths(&path).map(|folder| folder.join(name)).chain(admin).any(|file| file.is_file())
+                let admin = ["/usr/sbin", "/sbin"].map(|directory| Path::new(directory).join(name));
+                std::env::split_paths(&path)
+                    .map(|directory| directory.join(name))
+                    .chain(admin)
+                    .any(|file| file.is_file())
             }
         }
     }

@@ -29,9 +29,9 @@ fn zip(ctx: &Ctx, name: &str, path: &str) -> Result<Listing, Fault> {
     }
     for path in listing.files.clone() {
         if let Some(slash) = path.rfind('/') {
-            let folder = path[..=slash].to_owned();
-            listing.files.retain(|file| *file != folder);
-            listing.dirs.push(folder);
+            let directory = path[..=slash].to_owned();
+            listing.files.retain(|file| *file != directory);
+            listing.dirs.push(directory);
         }
     }
     listing.dirs.sort();
@@ -129,11 +129,11 @@ record! {
         archive_format: Option<String> = (),
         /// For tar: the command line that unpacks it to its output.
         options: Option<String> = (),
-        /// Leave this many folders out of the names.
+        /// Leave this many directories out of the names.
         strip_components: Value = (),
         /// Remove the archive from where it was found.
         clean: bool = false,
-        /// Show folders, files and links apart, and what is at the top.
+        /// Show directories, files and links apart, and what is at the top.
         verbose: bool = false,
         /// The environment of the file server.
         saltenv: Option<String> = "base",
@@ -196,10 +196,10 @@ impl Run for List {
         };
         let mut top_dirs = top(&dirs, 1);
         let all: Vec<&str> = dirs.iter().chain(&files).chain(&links).map(String::as_str).collect();
-        if let Some((folder, _)) = common(&all).split_once('/') {
-            let folder = format!("{folder}/");
-            if !top_dirs.contains(&folder) {
-                top_dirs.push(folder);
+        if let Some((directory, _)) = common(&all).split_once('/') {
+            let directory = format!("{directory}/");
+            if !top_dirs.contains(&directory) {
+                top_dirs.push(directory);
             }
         }
         let shown = [

@@ -13,19 +13,19 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 struct Source {
     /// Where it is.
     path: String,
-    /// What it is called in the archive; a folder with a slash behind it.
+    /// What it is called in the archive; a directory with a slash behind it.
     name: String,
     stat: Stat,
 }
 
-/// Makes an archive of files and of folders with all that is in them. `cwd` is the folder that names in the archive begin
+/// Makes an archive of files and of directories with all that is in them. `cwd` is the directory that names in the archive begin
 /// in where they can. The names are returned; what is wrong is said in Python's words.
 pub fn pack(host: &dyn Host, zip_file: &str, paths: &[String], cwd: Option<&str>) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     for path in paths {
         gather(host, path, cwd, &mut found).map_err(|(error, path)| words(&error, &path))?;
     }
-    // An archive that was made into one of the folders before is no part of the new one.
+    // An archive that was made into one of the directories before is no part of the new one.
     let own = paths::real(host, zip_file);
     found.retain(|source| paths::real(host, &source.path) != own);
     let mut unreadable = None;
@@ -48,29 +48,29 @@ pub fn pack(host: &dyn Host, zip_file: &str, paths: &[String], cwd: Option<&str>
     }
 }
 
-/// A folder comes before what is in it, its files before the folders in it. Links to files are followed, links to folders
-/// within a folder are left out, as Python walks.
+/// A directory comes before what is in it, its files before the directories in it. Links to files are followed, links to directories
+/// within a directory are left out, as Python walks.
 fn gather(host: &dyn Host, path: &str, cwd: Option<&str>, found: &mut Vec<Source>) -> Result<(), (io::Error, String)> {
     let failed = |error| (error, path.to_owned());
     let stat = paths::followed(host, Path::new(path)).map_err(failed)?;
     let name = name_of(path, cwd);
     match stat.kind {
         FileKind::File => found.push(Source { path: path.to_owned(), name, stat }),
-        FileKind::Folder => {
+        FileKind::Directory => {
             found.push(Source { path: path.to_owned(), name: format!("{name}/"), stat });
             let inside = |name: String| paths::join(&[path.to_owned(), name]);
             let inner: Vec<String> = host.list(Path::new(path)).map_err(failed)?.into_iter().map(inside).collect();
-            let (folders, others): (Vec<String>, Vec<String>) =
-                inner.into_iter().partition(|path| paths::is_folder(host, path));
+            let (directories, others): (Vec<String>, Vec<String>) =
+                inner.into_iter().partition(|path| paths::is_directory(host, path));
             for path in others {
                 gather(host, &path, cwd, found)?;
             }
-            for path in folders.into_iter().filter(|path| !paths::is_link(host, path)) {
+            for path in directories.into_iter().filter(|path| !paths::is_link(host, path)) {
                 gather(host, &path, cwd, found)?;
             }
         }
         // To read a pipe or a device has no end.
-        _ => log::warn!("{path} is neither file nor folder: it does not go into the archive"),
+        _ => log::warn!("{path} is neither file nor directory: it does not go into the archive"),
     }
     Ok(())
 }
@@ -122,21 +122,21 @@ mod tests {
     use super::super::zipped;
     use super::*;
     use halite_core::host::Machine;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use halite_core::testing::{Need, host_has};
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
-    fn a_folder_goes_into_an_archive_and_comes_out_the_same() {
-        let folder = Folder::new();
-        let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    fn a_directory_goes_into_an_archive_and_comes_out_the_same() {
+        let directory = Directory::new();
+        let at = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
         fs::create_dir_all(at("in/sub")).unwrap();
         fs::write(at("in/sub/two"), "2".repeat(100_000)).unwrap();
         fs::write(at("in/one"), "1").unwrap();
         fs::set_permissions(at("in/one"), fs::Permissions::from_mode(0o750)).unwrap();
         symlink("one", at("in/link")).unwrap();
-        symlink("sub", at("in/folder-link")).unwrap();
+        symlink("sub", at("in/directory-link")).unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, at("in/fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
         fs::write(at("in/old.zip"), "an archive that was made before").unwrap();
         let cwd = at("");
@@ -158,8 +158,8 @@ mod tests {
         if !host_has(&[Need::Program("unzip")]) {
             return;
         }
-        let folder = Folder::new();
-        let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let directory = Directory::new();
+        let at = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
         fs::create_dir(at("d")).unwrap();
         fs::write(at("d/f"), "text").unwrap();
         pack(&Machine, &at("x.zip"), &[at("d")], Some(&at("d"))).unwrap();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn names_begin_in_the_folder_or_in_the_root() {
+    fn names_begin_in_the_directory_or_in_the_root() {
         assert_eq!(name_of("/srv/a/one", Some("/srv/a")), "one");
         assert_eq!(name_of("/srv/a/../b", Some("/srv/a/")), "srv/b");
         assert_eq!(name_of("/srv/ab", Some("/srv/a")), "srv/ab");

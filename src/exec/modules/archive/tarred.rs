@@ -19,7 +19,7 @@ pub fn list(host: &dyn Host, path: &str) -> io::Result<Listing> {
             continue;
         }
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        // Old archives know no folders: a file whose name ends so is one.
+        // Old archives know no directories: a file whose name ends so is one.
         match () {
             () if kind.is_dir() || kind.is_file() && name.ends_with('/') => {
                 listing.dirs.push(format!("{}/", name.trim_end_matches('/')));
@@ -49,12 +49,12 @@ fn unpacked(mut content: Box<dyn Content>) -> io::Result<Box<dyn Read>> {
 mod tests {
     use super::*;
     use halite_core::host::Machine;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use halite_core::testing::{Need, host_has};
     use std::process::Command;
 
-    /// An archive with a folder, a file, a link, a long name and a name that looks like what tar prints of links.
-    fn made(folder: &Folder) -> Vec<u8> {
+    /// An archive with a directory, a file, a link, a long name and a name that looks like what tar prints of links.
+    fn made(directory: &Directory) -> Vec<u8> {
         let mut builder = tar::Builder::new(Vec::new());
         let mut header = tar::Header::new_gnu();
         let mut add = |name: &str, kind: tar::EntryType, content: &[u8]| {
@@ -72,54 +72,54 @@ mod tests {
         add(&format!("a/{}", "x".repeat(150)), tar::EntryType::Regular, &[0; 2000]);
         add("a/b -> c\nd", tar::EntryType::Regular, b"");
         let bytes = builder.into_inner().unwrap();
-        std::fs::write(folder.path().join("plain"), &bytes).unwrap();
+        std::fs::write(directory.path().join("plain"), &bytes).unwrap();
         bytes
     }
 
-    fn listed(folder: &Folder, name: &str) -> io::Result<[Vec<String>; 3]> {
-        let listing = list(&Machine, &folder.path().join(name).to_string_lossy())?;
+    fn listed(directory: &Directory, name: &str) -> io::Result<[Vec<String>; 3]> {
+        let listing = list(&Machine, &directory.path().join(name).to_string_lossy())?;
         Ok([listing.dirs, listing.files, listing.links])
     }
 
     #[test]
     fn names_with_arrows_and_line_ends_were_cut_out_of_what_tar_prints() {
-        let folder = Folder::new();
-        made(&folder);
+        let directory = Directory::new();
+        made(&directory);
         let long = format!("a/{}", "x".repeat(150));
         let expected = [vec!["a/"], vec!["a/one", &long, "a/b -> c\nd"], vec!["a/link"]];
-        assert_eq!(listed(&folder, "plain").unwrap(), expected);
+        assert_eq!(listed(&directory, "plain").unwrap(), expected);
     }
 
     #[test]
     fn packed_archives_are_read_where_the_host_can_make_them() {
-        let folder = Folder::new();
-        made(&folder);
-        let plain = listed(&folder, "plain").unwrap();
+        let directory = Directory::new();
+        made(&directory);
+        let plain = listed(&directory, "plain").unwrap();
         for program in ["gzip", "bzip2", "xz", "lzma"] {
             if !host_has(&[Need::Program(program)]) {
                 continue;
             }
             let made = Command::new("sh")
                 .args(["-c", &format!("{program} <plain >{program}")])
-                .current_dir(folder.path())
+                .current_dir(directory.path())
                 .status();
             assert!(made.unwrap().success(), "{program}");
-            assert_eq!(listed(&folder, program).unwrap(), plain, "{program}");
+            assert_eq!(listed(&directory, program).unwrap(), plain, "{program}");
         }
     }
 
     #[test]
     fn what_is_damaged_or_no_archive_is_an_error() {
-        let folder = Folder::new();
-        let bytes = made(&folder);
-        let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+        let directory = Directory::new();
+        let bytes = made(&directory);
+        let write = |name: &str, bytes: &[u8]| std::fs::write(directory.path().join(name), bytes).unwrap();
         write("cut", &bytes[..bytes.len() - 2500]);
         write("words", b"nonsense\n");
         write("more", &[b'x'; 4096]);
         write("gzip", b"\x1f\x8bnonsense");
         write("xz", b"\xfd7zXZ\0nonsense");
         for name in ["cut", "words", "more", "gzip", "xz"] {
-            assert!(listed(&folder, name).is_err(), "{name}");
+            assert!(listed(&directory, name).is_err(), "{name}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A zip archive is unpacked, file by file, as a stream. Nothing in it comes to lie outside of the folder it goes to.
+//! A zip archive is unpacked, file by file, as a stream. Nothing in it comes to lie outside of the directory it goes to.
 
 use super::zipped::{self, Member, Zipped, words};
 use halite_core::host::{Attributes, FileKind, Host};
-use halite_core::paths::make_folders;
+use halite_core::paths::make_directories;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -37,15 +37,15 @@ impl Unpack<'_> {
         let mut archive = zipped::open(host, self.zip_file)?;
         let members = zipped::members(&archive);
         let mut names = Vec::new();
-        let (mut links, mut folders) = (Vec::new(), Vec::new());
+        let (mut links, mut directories) = (Vec::new(), Vec::new());
         for (at, member) in members.iter().enumerate().filter(|(_, member)| !self.excludes.contains(&member.name)) {
             names.push(member.name.clone());
             let Some(path) = self.place(&member.name) else { continue };
             match () {
                 () if member.mode & 0o170_000 == LINK => links.push((at, member, path)),
                 () if member.name.ends_with('/') => {
-                    make_folders(host, &path).map_err(|error| told(&error, &path))?;
-                    folders.push((member, path));
+                    make_directories(host, &path).map_err(|error| told(&error, &path))?;
+                    directories.push((member, path));
                 }
                 () => self.file(host, &mut archive, at, member, &path)?,
             }
@@ -59,15 +59,15 @@ impl Unpack<'_> {
             self.link(host, &mut archive, at, member, &path)?;
             made.insert(path);
         }
-        // A folder into which nobody may write has its files by now.
-        for (member, path) in folders.into_iter().rev().filter(|_| self.modes == Modes::OfArchive) {
+        // A directory into which nobody may write has its files by now.
+        for (member, path) in directories.into_iter().rev().filter(|_| self.modes == Modes::OfArchive) {
             let mode = Some(mode_of(host, member, 0o777));
             host.set(&path, Attributes { mode, ..Attributes::default() }).map_err(|error| told(&error, &path))?;
         }
         Ok(names)
     }
 
-    /// Where a name leads: below the folder, whatever it says; nothing for one that says no more than that.
+    /// Where a name leads: below the directory, whatever it says; nothing for one that says no more than that.
     fn place(&self, name: &str) -> Option<PathBuf> {
         let parts: PathBuf = name.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
         (!parts.as_os_str().is_empty()).then(|| Path::new(self.dest).join(parts))
@@ -81,8 +81,8 @@ impl Unpack<'_> {
         member: &Member,
         path: &Path,
     ) -> Result<(), String> {
-        if let Some(folder) = path.parent() {
-            make_folders(host, folder).map_err(|error| told(&error, folder))?;
+        if let Some(directory) = path.parent() {
+            make_directories(host, directory).map_err(|error| told(&error, directory))?;
         }
         let mode = (self.modes == Modes::OfArchive).then(|| mode_of(host, member, 0o666));
         let mut content = self.open(archive, at, member)?;
@@ -107,10 +107,10 @@ impl Unpack<'_> {
         let mut target = Vec::new();
         let read = self.open(archive, at, member)?.take(PATH_MAX).read_to_end(&mut target);
         read.map_err(|error| format!("{error} for file '{}'", member.name))?;
-        if let Some(folder) = path.parent() {
-            make_folders(host, folder).map_err(|error| told(&error, folder))?;
+        if let Some(directory) = path.parent() {
+            make_directories(host, directory).map_err(|error| told(&error, directory))?;
         }
-        let is_in_the_way = |kind| kind != FileKind::Link && kind != FileKind::Folder;
+        let is_in_the_way = |kind| kind != FileKind::Link && kind != FileKind::Directory;
         if host.stat(path).is_ok_and(|stat| is_in_the_way(stat.kind)) {
             host.remove(path).map_err(|error| told(&error, path))?;
         }
@@ -167,7 +167,7 @@ fn told(error: &io::Error, path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use halite_core::host::{Machine, ReadOnly};
     use halite_core::testing::{Need, host_has};
     use std::fs;
@@ -177,8 +177,8 @@ mod tests {
     use zip::write::SimpleFileOptions;
 
     /// An archive with these members: name, kind and rights, content.
-    fn archive(folder: &Folder, members: &[(&str, u32, &str)]) -> String {
-        let path = folder.path().join("a.zip");
+    fn archive(directory: &Directory, members: &[(&str, u32, &str)]) -> String {
+        let path = directory.path().join("a.zip");
         let mut writer = ZipWriter::new(fs::File::create(&path).unwrap());
         for (name, mode, content) in members {
             let options = SimpleFileOptions::default().external_attributes(mode << 16);
@@ -189,8 +189,8 @@ mod tests {
         path.to_string_lossy().into_owned()
     }
 
-    fn unpacked(folder: &Folder, zip_file: &str, modes: Modes) -> Result<Vec<String>, String> {
-        let dest = folder.path().join("out").to_string_lossy().into_owned();
+    fn unpacked(directory: &Directory, zip_file: &str, modes: Modes) -> Result<Vec<String>, String> {
+        let dest = directory.path().join("out").to_string_lossy().into_owned();
         Unpack { zip_file, dest: &dest, excludes: &["left out".to_owned()], password: None, modes }.run(&Machine)
     }
 
@@ -199,8 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn files_folders_and_links_come_out_with_their_rights() {
-        let folder = Folder::new();
+    fn files_directories_and_links_come_out_with_their_rights() {
+        let directory = Directory::new();
         let members = [
             ("sub/", 0o040_500, ""),
             ("sub/one", 0o104_750, "1"),
@@ -208,56 +208,56 @@ mod tests {
             ("plain", 0, "p"),
             ("left out", 0o100_644, "x"),
         ];
-        let zip_file = archive(&folder, &members);
-        let names = unpacked(&folder, &zip_file, Modes::OfArchive).unwrap();
+        let zip_file = archive(&directory, &members);
+        let names = unpacked(&directory, &zip_file, Modes::OfArchive).unwrap();
         assert_eq!(names, ["sub/", "sub/one", "sub/link", "plain"]);
-        let out = folder.path().join("out");
+        let out = directory.path().join("out");
         assert_eq!(fs::read_to_string(out.join("sub/link")).unwrap(), "1");
         assert_eq!((mode(&out.join("sub")), mode(&out.join("sub/one"))), (0o500, 0o750), "no setuid");
         assert_eq!(fs::read_link(out.join("sub/link")).unwrap(), Path::new("one"));
         assert!(!out.join("left out").exists());
         fs::set_permissions(out.join("sub"), fs::Permissions::from_mode(0o700)).unwrap();
-        unpacked(&folder, &zip_file, Modes::OfArchive).unwrap();
+        unpacked(&directory, &zip_file, Modes::OfArchive).unwrap();
     }
 
     #[test]
     fn rights_of_the_archive_are_left_where_they_are_not_wanted() {
-        let folder = Folder::new();
-        let zip_file = archive(&folder, &[("x", 0o100_700, "")]);
-        unpacked(&folder, &zip_file, Modes::OfHost).unwrap();
-        assert_eq!(mode(&folder.path().join("out/x")) & 0o100, 0);
+        let directory = Directory::new();
+        let zip_file = archive(&directory, &[("x", 0o100_700, "")]);
+        unpacked(&directory, &zip_file, Modes::OfHost).unwrap();
+        assert_eq!(mode(&directory.path().join("out/x")) & 0o100, 0);
     }
 
     #[test]
-    fn names_that_lead_out_of_the_folder_stay_in_it() {
-        let folder = Folder::new();
+    fn names_that_lead_out_of_the_directory_stay_in_it() {
+        let directory = Directory::new();
         let zip_file =
-            archive(&folder, &[("../up", 0, "u"), ("/etc/x", 0, "e"), ("a/../../b", 0, "b"), ("../", 0, "")]);
-        unpacked(&folder, &zip_file, Modes::OfArchive).unwrap();
-        let out = folder.path().join("out");
+            archive(&directory, &[("../up", 0, "u"), ("/etc/x", 0, "e"), ("a/../../b", 0, "b"), ("../", 0, "")]);
+        unpacked(&directory, &zip_file, Modes::OfArchive).unwrap();
+        let out = directory.path().join("out");
         assert!(out.join("up").exists() && out.join("etc/x").exists() && out.join("a/b").exists());
-        assert!(!folder.path().join("up").exists());
+        assert!(!directory.path().join("up").exists());
     }
 
     #[test]
     fn nothing_is_written_through_a_link_that_the_archive_has_brought() {
-        let folder = Folder::new();
-        let away = folder.path().join("away");
+        let directory = Directory::new();
+        let away = directory.path().join("away");
         fs::create_dir(&away).unwrap();
         let target = away.to_string_lossy().into_owned();
         let link = ("l", 0o120_777, target.as_str());
-        let zip_file = archive(&folder, &[link, ("l/file", 0, "x")]);
-        unpacked(&folder, &zip_file, Modes::OfArchive).unwrap_err();
-        let zip_file = archive(&folder, &[("m", 0o120_777, &target), ("m/inner", 0o120_777, "x")]);
-        let said = unpacked(&folder, &zip_file, Modes::OfArchive).unwrap_err();
+        let zip_file = archive(&directory, &[link, ("l/file", 0, "x")]);
+        unpacked(&directory, &zip_file, Modes::OfArchive).unwrap_err();
+        let zip_file = archive(&directory, &[("m", 0o120_777, &target), ("m/inner", 0o120_777, "x")]);
+        let said = unpacked(&directory, &zip_file, Modes::OfArchive).unwrap_err();
         assert_eq!(said, "'m/inner' lies behind a link that the archive has brought");
         assert_eq!(fs::read_dir(&away).unwrap().count(), 0);
         // A link that is there already is replaced, not followed.
         let file = away.join("kept");
         fs::write(&file, "kept").unwrap();
-        std::os::unix::fs::symlink(&file, folder.path().join("out/name")).unwrap();
-        let zip_file = archive(&folder, &[("name", 0o100_644, "new")]);
-        unpacked(&folder, &zip_file, Modes::OfArchive).unwrap();
+        std::os::unix::fs::symlink(&file, directory.path().join("out/name")).unwrap();
+        let zip_file = archive(&directory, &[("name", 0o100_644, "new")]);
+        unpacked(&directory, &zip_file, Modes::OfArchive).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
     }
 
@@ -266,44 +266,44 @@ mod tests {
         if !host_has(&[Need::Program("zip")]) {
             return;
         }
-        let folder = Folder::new();
-        fs::write(folder.path().join("f"), "content").unwrap();
+        let directory = Directory::new();
+        fs::write(directory.path().join("f"), "content").unwrap();
         let packed = std::process::Command::new("zip")
             .args(["-q", "-P", "secret", "p.zip", "f"])
-            .current_dir(folder.path())
+            .current_dir(directory.path())
             .status();
         assert!(packed.unwrap().success());
-        let zip_file = folder.path().join("p.zip").to_string_lossy().into_owned();
-        let dest = folder.path().join("out").to_string_lossy().into_owned();
+        let zip_file = directory.path().join("p.zip").to_string_lossy().into_owned();
+        let dest = directory.path().join("out").to_string_lossy().into_owned();
         let tried = |password| {
             Unpack { zip_file: &zip_file, dest: &dest, excludes: &[], password, modes: Modes::OfHost }.run(&Machine)
         };
         assert_eq!(tried(None).unwrap_err(), "File 'f' is encrypted, password required for extraction");
         // One in 256 wrong ones is only found out at the end.
         assert!(tried(Some("wrong")).unwrap_err().contains("for file 'f'"));
-        assert!(!folder.path().join("out/f").exists());
+        assert!(!directory.path().join("out/f").exists());
         tried(Some("secret")).unwrap();
-        assert_eq!(fs::read_to_string(folder.path().join("out/f")).unwrap(), "content");
+        assert_eq!(fs::read_to_string(directory.path().join("out/f")).unwrap(), "content");
     }
 
     #[test]
     fn a_damaged_file_is_told_and_nothing_is_left_of_it() {
-        let folder = Folder::new();
-        let zip_file = archive(&folder, &[("f", 0o100_644, &"some text ".repeat(500))]);
+        let directory = Directory::new();
+        let zip_file = archive(&directory, &[("f", 0o100_644, &"some text ".repeat(500))]);
         let mut bytes = fs::read(&zip_file).unwrap();
         bytes[40] ^= 0x55;
         fs::write(&zip_file, bytes).unwrap();
-        assert!(unpacked(&folder, &zip_file, Modes::OfArchive).unwrap_err().ends_with("for file 'f'"));
-        assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 0);
+        assert!(unpacked(&directory, &zip_file, Modes::OfArchive).unwrap_err().ends_with("for file 'f'"));
+        assert_eq!(fs::read_dir(directory.path().join("out")).unwrap().count(), 0);
     }
 
     #[test]
     fn test_mode_unpacks_nothing() {
-        let folder = Folder::new();
-        let zip_file = archive(&folder, &[("f", 0o100_644, "x")]);
-        let dest = folder.path().join("out").to_string_lossy().into_owned();
+        let directory = Directory::new();
+        let zip_file = archive(&directory, &[("f", 0o100_644, "x")]);
+        let dest = directory.path().join("out").to_string_lossy().into_owned();
         let job = Unpack { zip_file: &zip_file, dest: &dest, excludes: &[], password: None, modes: Modes::OfHost };
         assert!(job.run(&ReadOnly(&Machine)).is_err());
-        assert!(!folder.path().join("out").exists());
+        assert!(!directory.path().join("out").exists());
     }
 }

@@ -18,11 +18,11 @@ record! {
     pub struct CmdZip {
         /// The archive.
         zip_file: String,
-        /// The files and folders.
+        /// The files and directories.
         sources: Value,
         /// A renderer for the names.
         template: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// The account to do it as.
         runas: Option<String> = (),
@@ -44,15 +44,15 @@ record! {
     /// Makes a zip archive. Returns the names of what is in it.
     ///
     ///   salt '*' archive.zip /tmp/zipfile.zip /tmp/sourcefile1,/tmp/sourcefile2
-    ///   salt '*' archive.zip /tmp/zipfile.zip file1,folder cwd=/srv
+    ///   salt '*' archive.zip /tmp/zipfile.zip file1,directory cwd=/srv
     pub struct Zip {
         /// The archive.
         zip_file: String,
-        /// The files and folders.
+        /// The files and directories.
         sources: Value,
         /// A renderer for the names.
         template: Option<String> = (),
-        /// The folder that names which are not absolute are in.
+        /// The directory that names which are not absolute are in.
         cwd: Option<String> = (),
         /// The account to do it as.
         runas: Option<String> = (),
@@ -106,7 +106,7 @@ record! {
     pub struct CmdUnzip {
         /// The archive.
         zip_file: String,
-        /// The folder to unpack to.
+        /// The directory to unpack to.
         dest: String,
         /// The files to leave out.
         excludes: Vec<String> = (),
@@ -157,7 +157,7 @@ record! {
     pub struct Unzip {
         /// The archive.
         zip_file: String,
-        /// The folder to unpack to.
+        /// The directory to unpack to.
         dest: String,
         /// The files to leave out.
         excludes: Vec<String> = (),
@@ -201,7 +201,7 @@ mod tests {
     use crate::testing::World;
     use halite_core::NoMaster;
     use halite_core::host::Machine;
-    use halite_core::host::fake::{Fake, Folder};
+    use halite_core::host::fake::{Directory, Fake};
     use halite_core::module::call;
     use halite_core::testing::{Need, host_has};
     use halite_value::record::Arguments;
@@ -221,15 +221,15 @@ mod tests {
         if !host_has(&[Need::Program("zip"), Need::Program("unzip")]) {
             return;
         }
-        let folder = Folder::new();
+        let directory = Directory::new();
         let password = "pass \"wo\\rd";
-        std::fs::write(folder.path().join("f"), "content").unwrap();
+        std::fs::write(directory.path().join("f"), "content").unwrap();
         let packed = std::process::Command::new("zip")
             .args(["-q", "-P", password, "p.zip", "f"])
-            .current_dir(folder.path())
+            .current_dir(directory.path())
             .status();
         assert!(packed.unwrap().success());
-        let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let at = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
         let world = World::new();
         let ctx = world.ctx_on(&Machine, &NoMaster);
         let asked = |fun: &str, out: &str| {
@@ -239,7 +239,7 @@ mod tests {
         asked("archive.cmd_unzip", "one").unwrap();
         assert_eq!(asked("archive.unzip", "two").unwrap(), Value::list(["f"]));
         for out in ["one", "two"] {
-            assert_eq!(std::fs::read_to_string(folder.path().join(out).join("f")).unwrap(), "content");
+            assert_eq!(std::fs::read_to_string(directory.path().join(out).join("f")).unwrap(), "content");
         }
     }
 }

@@ -51,7 +51,7 @@ pub fn words(error: &io::Error, path: &str) -> String {
 mod tests {
     use super::*;
     use halite_core::host::Machine;
-    use halite_core::host::fake::{Fake, Folder};
+    use halite_core::host::fake::{Directory, Fake};
     use std::io::{Seek, SeekFrom, Write};
 
     #[test]
@@ -71,8 +71,8 @@ mod tests {
     #[test]
     fn an_archive_of_more_than_4_gib_was_no_zip_archive() {
         const SIZE: u64 = (4 << 30) + 5;
-        let folder = Folder::new();
-        let path = folder.path().join("large.zip");
+        let directory = Directory::new();
+        let path = directory.path().join("large.zip");
         let mut file = std::fs::File::create(&path).unwrap();
         let numbers = |bytes: &[&[u8]]| bytes.concat();
         let extra = numbers(&[&1u16.to_le_bytes(), &16u16.to_le_bytes(), &SIZE.to_le_bytes(), &SIZE.to_le_bytes()]);

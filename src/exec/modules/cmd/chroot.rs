@@ -14,11 +14,11 @@ record! {
     ///
     ///   salt '*' cmd.run_chroot /var/lib/machines/web 'apt-get update'
     pub struct RunChroot {
-        /// The folder that becomes the root.
+        /// The directory that becomes the root.
         root: String,
         /// The command line.
         cmd: Value,
-        /// Folders of the host to show at the same place inside.
+        /// Directories of the host to show at the same place inside.
         binds: Vec<String> = Value::List(Vec::new()),
         /// Options of cmd.run_all. User and group are looked up inside.
         kwargs: Keywords,
@@ -30,7 +30,7 @@ impl Run for RunChroot {
         let root = PathBuf::from(&self.root);
         if !root.is_absolute() || ctx.host.list(&root).is_err() {
             return Err(Fault::invocation(format!(
-                "the root '{}' is no folder, or its path is not absolute",
+                "the root '{}' is no directory, or its path is not absolute",
                 self.root
             )));
         }

@@ -20,7 +20,7 @@ record! {
     pub struct Options {
         /// The command: a line for the shell, or a list of the program and its arguments.
         cmd: Value,
-        /// The folder to run in, absolute. Without it the home of the user, else `/`.
+        /// The directory to run in, absolute. Without it the home of the user, else `/`.
         cwd: Option<String> = (),
         /// Text for its standard input; `\n` in it is a line end.
         stdin: Option<String> = (),
@@ -37,7 +37,7 @@ record! {
         env: Option<Map> = (),
         /// Begin with an empty environment.
         clean_env: bool = false,
-        /// An engine that resolves markup in the line and the folder: jinja.
+        /// An engine that resolves markup in the line and the directory: jinja.
         template: Option<String> = (),
         /// Cut blanks from the end of the output.
         rstrip: bool = true,
@@ -69,7 +69,7 @@ record! {
         encoded_cmd: bool = false,
         /// Fail, with the output as the text, when the command fails.
         raise_err: bool = false,
-        /// Folders to put before the PATH.
+        /// Directories to put before the PATH.
         prepend_path: Option<String> = (),
         /// Exit codes that count as success.
         success_retcodes: Vec<i64> = Value::List(Vec::new()),
@@ -189,7 +189,7 @@ impl Options {
         }
     }
 
-    /// With the markup in its line and folder resolved.
+    /// With the markup in its line and directory resolved.
     fn rendered(&self, ctx: &Ctx) -> Result<Options, Fault> {
         let engine = self.template.as_deref().unwrap_or_default();
         if !templates::ENGINES.contains(&engine) {
@@ -216,7 +216,7 @@ impl Options {
         let group = self.group_number(ctx)?;
         Ok(Command {
             argv: self.argv(ctx)?,
-            cwd: Some(self.folder(ctx, user.as_ref())?),
+            cwd: Some(self.directory(ctx, user.as_ref())?),
             env: self.environment(ctx, user.as_ref()),
             clean_env: choice(self.clean_env),
             stdin: self.stdin.as_ref().map(|text| self.input(text)),
@@ -279,17 +279,17 @@ impl Options {
         }
     }
 
-    fn folder(&self, ctx: &Ctx, user: Option<&User>) -> Result<PathBuf, Fault> {
-        let is_folder = |path: &PathBuf| ctx.host.list(path).is_ok();
+    fn directory(&self, ctx: &Ctx, user: Option<&User>) -> Result<PathBuf, Fault> {
+        let is_directory = |path: &PathBuf| ctx.host.list(path).is_ok();
         let home = match user {
             Some(user) => Some(user.home.clone()),
             None => ctx.host.env("HOME").map(PathBuf::from),
         };
         let Some(cwd) = self.cwd.as_deref().filter(|cwd| !cwd.is_empty()) else {
-            return Ok(home.filter(|home| home.is_absolute() && is_folder(home)).unwrap_or_else(|| "/".into()));
+            return Ok(home.filter(|home| home.is_absolute() && is_directory(home)).unwrap_or_else(|| "/".into()));
         };
         let cwd = PathBuf::from(cwd);
-        match cwd.is_absolute() && is_folder(&cwd) {
+        match cwd.is_absolute() && is_directory(&cwd) {
             true => Ok(cwd),
             false => Err(Fault::execution(format!(
                 "Specified cwd '{}' either not absolute or does not exist",

@@ -53,7 +53,7 @@ record! {
         lang: String,
         /// The program text.
         code: String,
-        /// The folder to run in.
+        /// The directory to run in.
         cwd: Option<String> = (),
         /// One argument, or a list of them.
         args: Value = (),
@@ -71,7 +71,7 @@ record! {
         lang: String,
         /// The program text.
         code: String,
-        /// The folder to run in.
+        /// The directory to run in.
         cwd: Option<String> = (),
         /// One argument, or a list of them.
         args: Value = (),
@@ -228,8 +228,9 @@ fn run_file(
     Ok((output, retcode))
 }
 
-/// A name that nobody can guess, in the folder for temporary files.
+/// A name that nobody can guess, in the directory for temporary files.
 fn free_name(ctx: &Ctx) -> PathBuf {
-    let folder = ctx.host.env("TMPDIR").filter(|folder| folder.starts_with('/')).unwrap_or_else(|| "/tmp".to_owned());
-    Path::new(&folder).join(format!("halite-{:016x}{:016x}", random::bits(), random::bits()))
+    let directory =
+        ctx.host.env("TMPDIR").filter(|directory| directory.starts_with('/')).unwrap_or_else(|| "/tmp".to_owned());
+    Path::new(&directory).join(format!("halite-{:016x}{:016x}", random::bits(), random::bits()))
 }

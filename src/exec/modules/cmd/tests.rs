@@ -52,7 +52,7 @@ fn success_is_what_the_caller_says_it_is() {
 }
 
 #[test]
-fn environment_input_and_folder_reach_the_command() {
+fn environment_input_and_directory_reach_the_command() {
     let env = Map::from_iter([("FOO", "bar")]);
     let arguments = line("echo $FOO $PWD $LC_TIME").with("env", env).with("cwd", "/usr");
     assert_eq!(text("cmd.run", arguments).0, "bar /usr C");
@@ -96,7 +96,11 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn only_what_is_published_gets_a_shell_unasked() {
     let host = || {
-        Fake::new().folder("/").program("/bin/sh").answers(["/bin/sh", "-c", "a|b"], "shell").answers(["a|b"], "none")
+        Fake::new()
+            .directory("/")
+            .program("/bin/sh")
+            .answers(["/bin/sh", "-c", "a|b"], "shell")
+            .answers(["a|b"], "none")
     };
     let run = |world: &World, arguments: Arguments| call(&world.ctx(&NoMaster), "cmd.run", arguments).unwrap().value;
     let mut world = World::on(host());
@@ -109,7 +113,7 @@ fn only_what_is_published_gets_a_shell_unasked() {
 
 #[test]
 fn lists_of_the_configuration_bind_what_is_published() {
-    let mut world = World::on(Fake::new().folder("/").program("/bin/sh").answers(["/bin/sh", "-c", "rm x"], ""));
+    let mut world = World::on(Fake::new().directory("/").program("/bin/sh").answers(["/bin/sh", "-c", "rm x"], ""));
     world.opts.insert("cmd_blacklist_glob", Value::list(["rm *"]));
     let published = Arguments::positional(["rm x"]).with("__pub_jid", "2026");
     let fault = call(&world.ctx(&NoMaster), "cmd.run", published.clone()).unwrap_err();
@@ -124,7 +128,7 @@ fn lists_of_the_configuration_bind_what_is_published() {
 fn another_user_brings_its_home_and_environment() {
     let user = User { name: "bob".into(), uid: 1001, gid: 100, home: "/home/bob".into(), ..User::default() };
     let host =
-        Fake::new().folder("/home/bob").program("/bin/sh").user(user.clone()).group("adm", 4).answers(["id"], "bob");
+        Fake::new().directory("/home/bob").program("/bin/sh").user(user.clone()).group("adm", 4).answers(["id"], "bob");
     let world = World::on(host);
     let arguments = Arguments::positional(["id"]).with("runas", "bob").with("group", "adm");
     call(&world.ctx(&NoMaster), "cmd.run", arguments).unwrap();
@@ -136,8 +140,8 @@ fn another_user_brings_its_home_and_environment() {
 
 #[test]
 fn scripts_and_code_run_from_a_private_file_that_does_not_stay() {
-    let folder = halite_core::host::fake::Folder::new();
-    let path = folder.path().join("s.sh");
+    let directory = halite_core::host::fake::Directory::new();
+    let path = directory.path().join("s.sh");
     std::fs::write(&path, "#!/bin/sh\necho script $1 $#\nexit 2\n").unwrap();
     let arguments = Arguments::positional([path.to_str().unwrap(), "'a b' c"]);
     let returned = published("cmd.script", arguments.clone()).unwrap();
@@ -155,9 +159,9 @@ fn scripts_and_code_run_from_a_private_file_that_does_not_stay() {
 
 #[test]
 fn scripts_come_from_the_file_server_and_lines_and_scripts_are_rendered() {
-    let folder = halite_core::host::fake::Folder::new();
-    std::fs::write(folder.path().join("s.sh"), "#!/bin/sh\necho {{ grains.os }} $1\n").unwrap();
-    let here = Value::from(folder.path().display().to_string());
+    let directory = halite_core::host::fake::Directory::new();
+    std::fs::write(directory.path().join("s.sh"), "#!/bin/sh\necho {{ grains.os }} $1\n").unwrap();
+    let here = Value::from(directory.path().display().to_string());
     let roots = Map::from_iter([("base", Value::List(vec![here.clone()]))]);
     let opts = Map::from_iter([("file_client", "local".into()), ("file_roots", roots.into()), ("cachedir", here)]);
     let world = World { opts, grains: Map::from_iter([("os", "Linux")]), ..World::new() };
@@ -190,7 +194,7 @@ fn a_terminal_is_one_of_the_hosts() {
 #[test]
 fn what_a_chroot_needs_is_mounted_and_unmounted() {
     let host = Fake::new()
-        .folder("/srv/root")
+        .directory("/srv/root")
         .program("/bin/sh")
         .file("/proc/self/mounts", "proc /srv/root/proc proc rw 0 0\n")
         .answers(["mount", "-t", "devtmpfs", "devtmpfs", "/srv/root/dev"], "")

@@ -132,18 +132,18 @@ fn keep_all(ctx: &Ctx, addresses: impl IntoIterator<Item = String>, saltenv: &st
 }
 
 record! {
-    /// Keeps all files below a folder of the master in the cache.
+    /// Keeps all files below a directory of the master in the cache.
     ///
     /// A pattern is a glob, or a regular expression behind E@; it is compared with the whole path.
     ///
     ///   salt '*' cp.cache_dir salt://path/to/dir
     ///   salt '*' cp.cache_dir salt://path/to/dir include_pat='E@*.py$'
     pub struct CacheDir {
-        /// The address of the folder.
+        /// The address of the directory.
         path: String,
         /// The environment.
         saltenv: Value = (),
-        /// Make empty folders too.
+        /// Make empty directories too.
         include_empty: bool = false,
         /// Only files that match this pattern, or one of a list.
         include_pat: Value = (),
@@ -169,10 +169,10 @@ impl Run for CacheDir {
         let mut kept = keep_all(ctx, wanted, &saltenv)?;
         kept.retain(Value::truthy);
         if self.include_empty {
-            for (name, _) in client.files()?.list(Listing::EmptyFolders, &saltenv, &path)? {
+            for (name, _) in client.files()?.list(Listing::EmptyDirectories, &saltenv, &path)? {
                 let place = client.cache.file(&name, &saltenv).filter(|_| name.starts_with(&path));
                 if let Some(place) = place {
-                    client.cache.keep_folder(&place)?;
+                    client.cache.keep_directory(&place)?;
                     kept.push(place.to_string_lossy().into_owned().into());
                 }
             }
@@ -290,7 +290,7 @@ impl Run for ListMinion {
     fn run(self, ctx: &Ctx) -> Reply {
         let saltenv = environment(ctx, &self.saltenv);
         let cache = FileClient::new(ctx).cache;
-        let mut files = cache.saltenv(&saltenv).map(|folder| files_below(&folder)).unwrap_or_default();
+        let mut files = cache.saltenv(&saltenv).map(|directory| files_below(&directory)).unwrap_or_default();
         files.extend(files_below(&cache.locals()));
         files.sort();
         Ok(files.into())

@@ -1,11 +1,11 @@
-//! `cp.get_*`: files and folders to where the caller wants them.
+//! `cp.get_*`: files and directories to where the caller wants them.
 
 use super::{Run, environment, rendered};
 use halite_core::files::Listing;
 use halite_core::host::{Attributes, own};
 use halite_core::{Ctx, Fault, Reply, paths};
 use halite_node::fileserver::address::{redacted, scheme};
-use halite_node::fileserver::client::{FileClient, Folders, Wanted, address_of, path_of};
+use halite_node::fileserver::client::{Directories, FileClient, Wanted, address_of, path_of};
 use halite_node::templates;
 use halite_value::Value;
 use halite_value::record;
@@ -15,7 +15,7 @@ use std::path::Path;
 record! {
     /// Puts one file of the master where it is wanted; answers where it is then.
     ///
-    /// An empty text: there is no such file. False: the folder of `dest` is missing. What is there already with the same
+    /// An empty text: there is no such file. False: the directory of `dest` is missing. What is there already with the same
     /// hash is left alone; else it is replaced in one step, with the owner and the mode that it had.
     ///
     ///   salt '*' cp.get_file salt://path/to/file /minion/dest
@@ -24,11 +24,11 @@ record! {
     pub struct GetFile {
         /// The address, salt://PATH.
         path: String,
-        /// A path, or a folder in which the file keeps its name; empty: the cache.
+        /// A path, or a directory in which the file keeps its name; empty: the cache.
         dest: String,
         /// The environment.
         saltenv: Value = (),
-        /// Make the folders that are missing.
+        /// Make the directories that are missing.
         makedirs: bool = false,
         /// An engine that resolves markup in `path` and `dest`: jinja.
         template: Value = (),
@@ -49,21 +49,21 @@ impl Run for GetFile {
         if client.files()?.find(&path_of(&path)?, &saltenv)?.is_none() {
             return Ok("".into());
         }
-        let folders = if self.makedirs { Folders::Make } else { Folders::Expect };
-        let got = client.file(&path, Some(&dest), folders, &saltenv)?;
+        let directories = if self.makedirs { Directories::Make } else { Directories::Expect };
+        let got = client.file(&path, Some(&dest), directories, &saltenv)?;
         Ok(got.map_or(Value::Bool(false), Value::from).into())
     }
 }
 
 record! {
-    /// Puts a folder of the master, with all below it, into a folder; answers the files and the empty folders that are
+    /// Puts a directory of the master, with all below it, into a directory; answers the files and the empty directories that are
     /// there then.
     ///
     ///   salt '*' cp.get_dir salt://path/to/dir /minion/dest
     pub struct GetDir {
         /// The address, salt://PATH.
         path: String,
-        /// The folder that gets the folder.
+        /// The directory that gets the directory.
         dest: String,
         /// The environment.
         saltenv: Value = (),
@@ -83,7 +83,7 @@ impl Run for GetDir {
         let path = path_of(&path)?;
         let path = path.trim_end_matches('/');
         let client = FileClient::new(ctx);
-        // The folder itself goes along, what is above it does not.
+        // The directory itself goes along, what is above it does not.
         let above = path.rsplit_once('/').map_or("", |(above, _)| above);
         let below = |listing| -> Result<Vec<(String, String)>, Fault> {
             let names = client.files()?.list(listing, &saltenv, path)?.into_iter().map(|(name, _)| name);
@@ -97,14 +97,14 @@ impl Run for GetDir {
         };
         let mut got = Vec::new();
         for (name, place) in below(Listing::Files)? {
-            let put = client.file(&address_of(&name), Some(&place), Folders::Make, &saltenv)?;
+            let put = client.file(&address_of(&name), Some(&place), Directories::Make, &saltenv)?;
             got.push(put.map_or(Value::Bool(false), Value::from));
             if ctx.is_cancelled() {
                 return Err(Fault::Cancelled);
             }
         }
-        for (_, place) in below(Listing::EmptyFolders)? {
-            paths::make_folders(ctx.host, Path::new(&place))
+        for (_, place) in below(Listing::EmptyDirectories)? {
+            paths::make_directories(ctx.host, Path::new(&place))
                 .map_err(|error| Fault::execution(format!("{place}: {error}")))?;
             got.push(place.into());
         }
@@ -122,11 +122,11 @@ record! {
     pub struct GetUrl {
         /// The address.
         path: String,
-        /// A path, or a folder in which the file keeps its name; empty: the cache; None: answer what is in the file.
+        /// A path, or a directory in which the file keeps its name; empty: the cache; None: answer what is in the file.
         dest: Value = "",
         /// The environment, for salt:// addresses.
         saltenv: Value = (),
-        /// Make the folders that are missing.
+        /// Make the directories that are missing.
         makedirs: bool = false,
         /// A hash with which a copy in the cache is good enough.
         source_hash: Option<String> = (),
@@ -137,15 +137,15 @@ impl Run for GetUrl {
     fn run(self, ctx: &Ctx) -> Reply {
         let saltenv = environment(ctx, &self.saltenv);
         let wanted = Wanted { source_hash: self.source_hash, ..Wanted::default() };
-        let folders = if self.makedirs { Folders::Make } else { Folders::Expect };
+        let directories = if self.makedirs { Directories::Make } else { Directories::Expect };
         let client = FileClient::new(ctx);
         let nothing = Value::Bool(false);
         let result = match (&self.dest, scheme(&self.path).as_str()) {
             (Value::Str(dest), "salt") => {
-                client.file(&self.path, Some(dest), folders, &saltenv)?.map_or(nothing, Value::from)
+                client.file(&self.path, Some(dest), directories, &saltenv)?.map_or(nothing, Value::from)
             }
             (Value::Str(dest), "http" | "https") if !dest.is_empty() => {
-                client.download(&self.path, dest, folders, &wanted)?.map_or("".into(), Value::from)
+                client.download(&self.path, dest, directories, &wanted)?.map_or("".into(), Value::from)
             }
             (Value::Str(_), _) => client.cache_file(&self.path, &saltenv, &wanted)?.map_or(nothing, Value::from),
             _ => client.content(&self.path, &saltenv, &wanted)?.unwrap_or(nothing),
@@ -197,7 +197,7 @@ record! {
         template: String = "jinja",
         /// The environment.
         saltenv: Value = (),
-        /// Make the folders that are missing.
+        /// Make the directories that are missing.
         makedirs: bool = false,
         /// More that the template sees.
         kwargs: Keywords,
@@ -231,18 +231,18 @@ impl Run for GetTemplate {
             client.cache.keep(&incoming, &place)?;
             return Ok(place.to_string_lossy().into_owned().into());
         }
-        let dest = match paths::is_folder(ctx.host, &self.dest) {
+        let dest = match paths::is_directory(ctx.host, &self.dest) {
             true => Path::new(&self.dest).join(self.path.rsplit('/').next().unwrap_or("template")),
             false => Path::new(&self.dest).to_owned(),
         };
-        if let Some(folder) = dest.parent().filter(|folder| !folder.as_os_str().is_empty())
-            && !paths::is_folder(ctx.host, &folder.to_string_lossy())
+        if let Some(directory) = dest.parent().filter(|directory| !directory.as_os_str().is_empty())
+            && !paths::is_directory(ctx.host, &directory.to_string_lossy())
         {
             if !self.makedirs {
                 return Ok("".into());
             }
-            paths::make_folders(ctx.host, folder)
-                .map_err(|error| Fault::execution(format!("{}: {error}", folder.display())))?;
+            paths::make_directories(ctx.host, directory)
+                .map_err(|error| Fault::execution(format!("{}: {error}", directory.display())))?;
         }
         // It may show secrets of the pillar.
         let private = Attributes { mode: Some(0o600), ..Attributes::default() };

@@ -40,7 +40,7 @@ record! {
 }
 
 record! {
-    /// Lists the folders of an environment.
+    /// Lists the directories of an environment.
     ///
     ///   salt '*' cp.list_master_dirs
     pub struct ListMasterDirs {
@@ -71,7 +71,7 @@ impl Run for ListMaster {
 
 impl Run for ListMasterDirs {
     fn run(self, ctx: &Ctx) -> Reply {
-        list(ctx, Listing::Folders, &self.saltenv, &self.prefix)
+        list(ctx, Listing::Directories, &self.saltenv, &self.prefix)
     }
 }
 

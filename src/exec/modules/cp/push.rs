@@ -42,7 +42,7 @@ impl Run for Push {
 }
 
 record! {
-    /// Sends a folder to the master, with all below it, as cp.push sends a file.
+    /// Sends a directory to the master, with all below it, as cp.push sends a file.
     ///
     ///   salt '*' cp.push_dir /etc/modprobe.d/ glob='*.conf'
     pub struct PushDir {
@@ -57,17 +57,17 @@ record! {
 
 impl Run for PushDir {
     fn run(self, ctx: &Ctx) -> Reply {
-        let Some(folder) = resolved(ctx, &self.path) else {
+        let Some(directory) = resolved(ctx, &self.path) else {
             return Ok(false.into());
         };
-        if paths::is_file(ctx.host, &folder.to_string_lossy()) {
+        if paths::is_file(ctx.host, &directory.to_string_lossy()) {
             return Ok(send(ctx, &self.path, false, self.upload_path.as_deref())?.is_some().into());
         }
         let wanted = |path: &PathBuf| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             self.glob.as_deref().is_none_or(|glob| fnmatch(&name, glob))
         };
-        let files: Vec<PathBuf> = files_below(ctx.host, &folder).into_iter().filter(wanted).collect();
+        let files: Vec<PathBuf> = files_below(ctx.host, &directory).into_iter().filter(wanted).collect();
         if files.is_empty() {
             return Ok(false.into());
         }
@@ -76,7 +76,7 @@ impl Run for PushDir {
                 return Err(Fault::Cancelled);
             }
             let upload = self.upload_path.as_deref().map(|upload| {
-                let below = file.strip_prefix(&folder).unwrap_or(&file);
+                let below = file.strip_prefix(&directory).unwrap_or(&file);
                 format!("/{}/{}", upload.trim_matches('/'), below.display())
             });
             if send(ctx, &file.to_string_lossy(), false, upload.as_deref())?.is_none() {
@@ -123,16 +123,16 @@ fn steps(path: &Path) -> Option<Vec<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// The files below a folder; links to folders are not followed.
-fn files_below(host: &dyn Host, folder: &Path) -> Vec<PathBuf> {
+/// The files below a directory; links to directories are not followed.
+fn files_below(host: &dyn Host, directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut todo = vec![folder.to_owned()];
-    while let Some(folder) = todo.pop() {
-        for name in host.list(&folder).unwrap_or_default() {
-            let path = folder.join(name);
+    let mut todo = vec![directory.to_owned()];
+    while let Some(directory) = todo.pop() {
+        for name in host.list(&directory).unwrap_or_default() {
+            let path = directory.join(name);
             match host.stat(&path).map(|stat| stat.kind) {
-                Ok(FileKind::Folder) => todo.push(path),
-                Ok(FileKind::Link) if paths::is_folder(host, &path.to_string_lossy()) => {}
+                Ok(FileKind::Directory) => todo.push(path),
+                Ok(FileKind::Link) if paths::is_directory(host, &path.to_string_lossy()) => {}
                 _ => found.push(path),
             }
         }

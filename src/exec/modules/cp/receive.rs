@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::MultiGzDecoder;
 use halite_core::host::{Attributes, FileKind};
-use halite_core::paths::{self, make_folders};
+use halite_core::paths::{self, make_directories};
 use halite_core::{Ctx, Fault, Reply, Returned};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -22,7 +22,7 @@ record! {
     pub struct Recv {
         /// What is in each file, by its path on the master.
         files: Map,
-        /// A path, or a folder in which each file keeps its name.
+        /// A path, or a directory in which each file keeps its name.
         dest: String,
     }
 }
@@ -31,13 +31,15 @@ impl Run for Recv {
     fn run(self, ctx: &Ctx) -> Reply {
         let mut done = Map::new();
         let dest = Path::new(&self.dest);
-        let is_folder = |path: &Path| paths::is_folder(ctx.host, &path.to_string_lossy());
+        let is_directory = |path: &Path| paths::is_directory(ctx.host, &path.to_string_lossy());
         for (path, data) in &self.files {
             let name = Path::new(path.as_str().unwrap_or_default()).file_name().unwrap_or_default().to_owned();
             let above = dest.parent().filter(|above| !above.as_os_str().is_empty());
-            let place: PathBuf = match is_folder(dest) {
+            let place: PathBuf = match is_directory(dest) {
                 true => dest.join(name),
-                false if Some(name.as_os_str()) == dest.file_name() || above.is_some_and(is_folder) => dest.to_owned(),
+                false if Some(name.as_os_str()) == dest.file_name() || above.is_some_and(is_directory) => {
+                    dest.to_owned()
+                }
                 false => return Ok("Destination unavailable".into()),
             };
             let bytes = match data {
@@ -61,7 +63,7 @@ record! {
     pub struct RecvChunked {
         /// The path.
         dest: String,
-        /// The part, in base64; None: dest is a folder to be made.
+        /// The part, in base64; None: dest is a directory to be made.
         chunk: Value,
         /// The part is not the first one.
         append: bool = false,
@@ -76,7 +78,7 @@ impl Run for RecvChunked {
     fn run(self, ctx: &Ctx) -> Reply {
         let dest = Path::new(&self.dest);
         if self.chunk.is_null() {
-            return Ok(match make_folders(ctx.host, dest) {
+            return Ok(match make_directories(ctx.host, dest) {
                 Ok(()) => true.into(),
                 Err(_) if ctx.host.stat(dest).is_ok_and(|stat| stat.kind == FileKind::File) => {
                     "Path exists and is a file".into()
@@ -113,10 +115,10 @@ impl Run for RecvChunked {
     }
 }
 
-/// The first part makes the file, and the folders above it.
+/// The first part makes the file, and the directories above it.
 fn begin(ctx: &Ctx, dest: &Path, bytes: &[u8], attributes: Attributes) -> io::Result<()> {
     if let Some(above) = dest.parent().filter(|above| !above.as_os_str().is_empty()) {
-        make_folders(ctx.host, above)?;
+        make_directories(ctx.host, above)?;
     }
     ctx.host.write(dest, bytes, attributes)
 }

@@ -2,7 +2,7 @@
 
 use crate::testing::World;
 use halite_core::context::NoMaster;
-use halite_core::host::fake::{Fake, Folder};
+use halite_core::host::fake::{Directory, Fake};
 use halite_core::host::{Host, HostFiles, Machine, ReadOnly};
 use halite_core::module::call;
 use halite_core::{Fault, Reply};
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// A minion with files of its own.
 struct Minion {
-    folder: Folder,
+    directory: Directory,
     world: World,
 }
 
@@ -23,8 +23,8 @@ impl Minion {
     }
 
     fn on(host: Fake) -> Minion {
-        let folder = Folder::new();
-        let root = folder.path().join("root");
+        let directory = Directory::new();
+        let root = directory.path().join("root");
         fs::create_dir_all(root.join("sub/deep")).unwrap();
         fs::create_dir_all(root.join("sub/empty")).unwrap();
         for (path, text) in [
@@ -41,14 +41,14 @@ impl Minion {
         let text = |path: PathBuf| Value::from(path.display().to_string());
         let opts = Map::from_iter([
             ("file_client", Value::from("local")),
-            ("cachedir", text(folder.path().join("cache"))),
+            ("cachedir", text(directory.path().join("cache"))),
             ("file_roots", Map::from_iter([("base", Value::List(vec![text(root)]))]).into()),
         ]);
-        Minion { folder, world: World { opts, grains: Map::from_iter([("os", "Linux")]), ..World::on(host) } }
+        Minion { directory, world: World { opts, grains: Map::from_iter([("os", "Linux")]), ..World::on(host) } }
     }
 
     fn path(&self, below: &str) -> String {
-        self.folder.path().join(below).display().to_string()
+        self.directory.path().join(below).display().to_string()
     }
 
     /// Calls on the real machine; words with `=` are keywords.
@@ -79,7 +79,7 @@ impl Minion {
 fn a_file_is_put_where_it_is_wanted_and_keeps_what_its_place_had() {
     let minion = Minion::new();
     let dest = minion.path("out/file");
-    assert_eq!(minion.value("cp.get_file", &["salt://a", &dest]), false.into(), "there is no folder for it");
+    assert_eq!(minion.value("cp.get_file", &["salt://a", &dest]), false.into(), "there is no directory for it");
     assert_eq!(minion.value("cp.get_file", &["salt://a", &dest, "makedirs=true"]), dest.as_str().into());
     let mode = |path: &str| Machine.stat(path.as_ref()).unwrap().mode;
     fs::write(minion.path("root/a"), "changed").unwrap();
@@ -87,8 +87,8 @@ fn a_file_is_put_where_it_is_wanted_and_keeps_what_its_place_had() {
     minion.value("cp.get_file", &["salt://a", &dest]);
     assert_eq!((fs::read_to_string(&dest).unwrap(), mode(&dest)), ("changed".to_owned(), 0o751));
     assert_eq!(minion.value("cp.get_file", &["salt://none", &dest]), "".into());
-    let folder = minion.path("out/");
-    assert_eq!(minion.value("cp.get_file", &["salt://a", &folder]), minion.path("out/a").into());
+    let directory = minion.path("out/");
+    assert_eq!(minion.value("cp.get_file", &["salt://a", &directory]), minion.path("out/a").into());
     let rendered = ["salt://{{ 'a' }}", &minion.path("out/{{ grains.os }}"), "template=jinja"];
     assert_eq!(minion.value("cp.get_file", &rendered), minion.path("out/Linux").into());
     let fault = minion.call("cp.get_file", &["/etc/passwd", &dest]).unwrap_err();
@@ -98,7 +98,7 @@ fn a_file_is_put_where_it_is_wanted_and_keeps_what_its_place_had() {
 }
 
 #[test]
-fn a_folder_comes_with_all_below_it() {
+fn a_directory_comes_with_all_below_it() {
     let minion = Minion::new();
     let out = minion.path("out");
     let wanted = ["sub/deep/d", "sub/empty", "sub/init.sls", "sub/web.sls"].map(|name| format!("{out}/{name}"));
@@ -154,10 +154,10 @@ fn a_page_is_kept_or_shown_and_its_password_is_in_no_name() {
     assert_eq!(fs::read_to_string(kept.as_str().unwrap()).unwrap(), "page");
     assert_eq!(call(&["https://h:1/p?q", "dest=null"]).unwrap().value, "page".into());
     let dest = minion.path("page");
-    minion.world.host.make_folder(minion.folder.path(), 0o700).unwrap();
+    minion.world.host.make_directory(minion.directory.path(), 0o700).unwrap();
     assert_eq!(call(&["https://h:1/p?q", &dest]).unwrap().value, dest.as_str().into());
     assert_eq!(minion.world.host.text(&dest).as_deref(), Some("page"));
-    assert_eq!(call(&["https://h:1/p?q", "/no/folder/x"]).unwrap().value, "".into());
+    assert_eq!(call(&["https://h:1/p?q", "/no/directory/x"]).unwrap().value, "".into());
     assert_eq!(call(&["file:///there"]).unwrap().value, "/there".into());
     assert_eq!(call(&["/there", "dest=null"]).unwrap().value, "own".into());
     for (address, told) in [
@@ -239,9 +239,9 @@ fn parts_from_salt_cp_make_a_file() {
     let broken = part(&["aGVsbG8g"]);
     assert_eq!((broken.value, broken.retcode), ("Not a gzipped file (b'he')".into(), 1));
     assert!(minion.call("cp.recv_chunked", &[&dest, "abc", "compressed=false"]).is_err());
-    let folder = minion.path("made/deep");
+    let directory = minion.path("made/deep");
     let make = |path: &str| minion.call("cp.recv_chunked", &[path, "chunk=null"]).unwrap().value;
-    assert_eq!((make(&folder), make(&folder)), (true.into(), true.into()));
+    assert_eq!((make(&directory), make(&directory)), (true.into(), true.into()));
     assert_eq!(make(&dest), "Path exists and is a file".into());
     let files = format!("files={{\"/x/{}\": \"text\"}}", "name");
     let to = format!("dest={}", minion.path("made"));

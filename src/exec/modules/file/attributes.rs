@@ -9,7 +9,7 @@ use halite_value::record;
 use halite_value::record::{Keywords, Rest};
 
 record! {
-    /// Shows the attributes of a file, or of the files in a folder. None: lsattr(1) is not there.
+    /// Shows the attributes of a file, or of the files in a directory. None: lsattr(1) is not there.
     ///
     ///   salt '*' file.lsattr /etc/hosts
     pub struct Lsattr {

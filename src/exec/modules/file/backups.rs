@@ -3,7 +3,7 @@
 use halite_core::host::{Attributes, FileKind};
 use halite_core::module::Run;
 use halite_core::{Ctx, Reply, paths};
-use halite_file::backup::{IN_NAME, folder, keep};
+use halite_file::backup::{IN_NAME, directory, keep};
 use halite_file::content::{Part, put};
 use halite_file::in_python_words;
 use halite_value::record;
@@ -31,12 +31,12 @@ impl Backup {
 }
 
 /// The copies of a file, the latest one first.
-fn of(ctx: &Ctx, folder: &Path, name: &str) -> Vec<Backup> {
+fn of(ctx: &Ctx, directory: &Path, name: &str) -> Vec<Backup> {
     let mut found = Vec::new();
-    for entry in ctx.host.list(folder).unwrap_or_default() {
+    for entry in ctx.host.list(directory).unwrap_or_default() {
         let stamp = entry.strip_prefix(name).and_then(|rest| rest.strip_prefix('_'));
         let Some(time) = stamp.and_then(|stamp| DateTime::strptime(IN_NAME, stamp).ok()) else { continue };
-        let location = folder.join(&entry);
+        let location = directory.join(&entry);
         if let Ok(stat) = ctx.host.stat(&location)
             && stat.kind == FileKind::File
         {
@@ -69,16 +69,16 @@ record! {
 impl Run for ListBackups {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = paths::expand_user(ctx.host, &self.path);
-        Ok(limited(&self.limit, of(ctx, &folder(ctx, &path), paths::name_of(&path))).into())
+        Ok(limited(&self.limit, of(ctx, &directory(ctx, &path), paths::name_of(&path))).into())
     }
 }
 
 record! {
-    /// Lists the copies that were kept of the files of a folder, by the beginnings of their names.
+    /// Lists the copies that were kept of the files of a directory, by the beginnings of their names.
     ///
     ///   salt '*' file.list_backups_dir /foo/bar/
     pub struct ListBackupsDir {
-        /// The path of the folder, with a slash at its end.
+        /// The path of the directory, with a slash at its end.
         path: String,
         /// How many of each at most.
         limit: Value = (),
@@ -88,12 +88,12 @@ record! {
 impl Run for ListBackupsDir {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = paths::expand_user(ctx.host, &self.path);
-        let folder = folder(ctx, &path);
-        let mut names: Vec<String> = ctx.host.list(&folder).unwrap_or_default();
+        let directory = directory(ctx, &path);
+        let mut names: Vec<String> = ctx.host.list(&directory).unwrap_or_default();
         names.iter_mut().for_each(|name| name.truncate(name.find('_').unwrap_or(name.len())));
         names.dedup();
         let shown = names.into_iter().map(|name| {
-            let backups = limited(&self.limit, of(ctx, &folder, &name));
+            let backups = limited(&self.limit, of(ctx, &directory, &name));
             (name, backups)
         });
         Ok(shown.collect::<Map>().into())
@@ -167,7 +167,7 @@ fn numbered(ctx: &Ctx, path: &str, id: &Value) -> Result<Backup, String> {
     let text = id.to_text();
     let number = text.parse::<i64>().ok().filter(|number| number.to_string().len() == text.len());
     let Some(number) = number else { return Err(format!("Invalid backup_id '{text}'")) };
-    let mut backups = of(ctx, &folder(ctx, path), paths::name_of(path));
+    let mut backups = of(ctx, &directory(ctx, path), paths::name_of(path));
     match usize::try_from(number).ok().filter(|number| *number < backups.len()) {
         Some(number) => Ok(backups.swap_remove(number)),
         None => Err(format!("backup_id '{text}' does not exist for {path}")),

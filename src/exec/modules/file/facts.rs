@@ -24,7 +24,7 @@ pub(super) fn seconds(time: SystemTime) -> f64 {
 fn kind(kind: FileKind) -> &'static str {
     match kind {
         FileKind::File => "file",
-        FileKind::Folder => "dir",
+        FileKind::Directory => "dir",
         FileKind::Link => "link",
         FileKind::Fifo => "pipe",
         FileKind::Socket => "socket",
@@ -38,7 +38,7 @@ fn whole_mode(stat: &Stat) -> u32 {
     let kind = match stat.kind {
         FileKind::Fifo => 0o010_000,
         FileKind::CharDevice => 0o020_000,
-        FileKind::Folder => 0o040_000,
+        FileKind::Directory => 0o040_000,
         FileKind::BlockDevice => 0o060_000,
         FileKind::File => 0o100_000,
         FileKind::Link => 0o120_000,
@@ -64,7 +64,7 @@ impl Run for FileExists {
 }
 
 record! {
-    /// Shows whether there is a folder, links followed.
+    /// Shows whether there is a directory, links followed.
     ///
     ///   salt '*' file.directory_exists /etc
     pub struct DirectoryExists {
@@ -75,7 +75,7 @@ record! {
 
 impl Run for DirectoryExists {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok(paths::is_folder(ctx.host, &paths::expand_user(ctx.host, &self.path)).into())
+        Ok(paths::is_directory(ctx.host, &paths::expand_user(ctx.host, &self.path)).into())
     }
 }
 
@@ -270,7 +270,7 @@ fn with_variables(ctx: &Ctx, path: &str) -> String {
 }
 
 record! {
-    /// Lists a folder: `.`, `..` and what is in it.
+    /// Lists a directory: `.`, `..` and what is in it.
     ///
     ///   salt '*' file.readdir /etc/cron.d
     pub struct Readdir {
@@ -282,7 +282,7 @@ record! {
 impl Run for Readdir {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = absolute(ctx, &self.path, "Dir path must be absolute.")?;
-        if !paths::is_folder(ctx.host, &path) {
+        if !paths::is_directory(ctx.host, &path) {
             return Err(Fault::invocation(format!("A valid directory was not specified: {path}")));
         }
         let listed = ctx.host.list(Path::new(&path)).map_err(|error| refused(&path, &error))?;
@@ -327,7 +327,7 @@ record! {
     ///
     ///   salt '*' file.diskusage /var/log
     pub struct Diskusage {
-        /// The path of a folder, or of a file.
+        /// The path of a directory, or of a file.
         path: String,
     }
 }
@@ -346,18 +346,18 @@ impl Run for Diskusage {
     }
 }
 
-fn add_up(ctx: &Ctx, folder: &Path, total: &mut u64, seen: &mut HashSet<u64>) -> Result<(), Fault> {
+fn add_up(ctx: &Ctx, directory: &Path, total: &mut u64, seen: &mut HashSet<u64>) -> Result<(), Fault> {
     if ctx.is_cancelled() {
         return Err(Fault::Cancelled);
     }
-    for name in ctx.host.list(folder).unwrap_or_default() {
-        let path = folder.join(name);
+    for name in ctx.host.list(directory).unwrap_or_default() {
+        let path = directory.join(name);
         let Ok(stat) = paths::followed(ctx.host, &path) else { continue };
         match stat.kind {
-            FileKind::Folder if ctx.host.stat(&path).is_ok_and(|own| own.kind == FileKind::Folder) => {
+            FileKind::Directory if ctx.host.stat(&path).is_ok_and(|own| own.kind == FileKind::Directory) => {
                 add_up(ctx, &path, total, seen)?;
             }
-            FileKind::Folder => {}
+            FileKind::Directory => {}
             _ if seen.insert(stat.inode) => *total += stat.size,
             _ => {}
         }

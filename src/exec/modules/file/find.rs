@@ -175,7 +175,7 @@ impl<'c> Finder<'c> {
         self.below(path, 1, found)
     }
 
-    fn below(&self, folder: &str, depth: i64, found: &mut Vec<Value>) -> Result<(), Fault> {
+    fn below(&self, directory: &str, depth: i64, found: &mut Vec<Value>) -> Result<(), Fault> {
         if self.ctx.is_cancelled() {
             return Err(Fault::Cancelled);
         }
@@ -184,13 +184,13 @@ impl<'c> Finder<'c> {
             return Ok(());
         }
         // What a walk finds before it deletes: names are read first.
-        for name in self.ctx.host.list(Path::new(folder)).unwrap_or_default() {
-            let path = paths::join(&[folder.to_owned(), name]);
-            let is_folder = self.ctx.host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Folder);
+        for name in self.ctx.host.list(Path::new(directory)).unwrap_or_default() {
+            let path = paths::join(&[directory.to_owned(), name]);
+            let is_directory = self.ctx.host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Directory);
             if depth >= self.mindepth {
                 self.look(&path, found)?;
             }
-            if is_folder {
+            if is_directory {
                 self.below(&path, depth + 1, found)?;
             }
         }
@@ -279,7 +279,7 @@ impl<'c> Finder<'c> {
 const LETTERS: [(char, FileKind); 7] = [
     ('b', FileKind::BlockDevice),
     ('c', FileKind::CharDevice),
-    ('d', FileKind::Folder),
+    ('d', FileKind::Directory),
     ('f', FileKind::File),
     ('l', FileKind::Link),
     ('p', FileKind::Fifo),

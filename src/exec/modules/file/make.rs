@@ -1,13 +1,13 @@
-//! Making folders.
+//! Making directories.
 
 use halite_core::module::Run;
 use halite_core::{Ctx, Reply, paths};
-use halite_file::folders::{make, make_above};
+use halite_file::directories::{make, make_above};
 use halite_value::Value;
 use halite_value::record;
 
 record! {
-    /// Makes sure that there is a folder, and the ones above it.
+    /// Makes sure that there is a directory, and the ones above it.
     ///
     ///   salt '*' file.mkdir /opt/jetty/context
     pub struct Mkdir {
@@ -25,7 +25,7 @@ record! {
 impl Run for Mkdir {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = paths::normal(&paths::expand_user(ctx.host, &self.dir_path));
-        if !paths::is_folder(ctx.host, &path) {
+        if !paths::is_directory(ctx.host, &path) {
             make(ctx, &path, &self.user, &self.group, &self.mode)?;
         }
         Ok(true.into())
@@ -33,7 +33,7 @@ impl Run for Mkdir {
 }
 
 record! {
-    /// Makes sure that there is the folder of a path. Returns None, or that it is there already.
+    /// Makes sure that there is the directory of a path. Returns None, or that it is there already.
     ///
     ///   salt '*' file.makedirs /opt/code/
     pub struct Makedirs {
@@ -56,7 +56,7 @@ impl Run for Makedirs {
 }
 
 record! {
-    /// Makes a folder that is not there, and the ones above it, with owner and mode.
+    /// Makes a directory that is not there, and the ones above it, with owner and mode.
     ///
     ///   salt '*' file.makedirs_perms /opt/code
     pub struct MakedirsPerms {

@@ -35,7 +35,7 @@ record! {
         ..brought: Brought,
         /// `minion`: keep a copy of the file as it was.
         backup: Value,
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
         /// Taken, not used: the content is rendered already.
         template: Value = (),
@@ -43,7 +43,7 @@ record! {
         show_changes: bool = true,
         /// The content itself, where there is no source.
         contents: Value = (),
-        /// The mode of folders that are made.
+        /// The mode of directories that are made.
         dir_mode: Value = (),
         /// Whether what a link points to is changed; else the link becomes a file.
         follow_symlinks: bool = true,
@@ -253,7 +253,7 @@ impl Managed {
             above: self.makedirs.then(|| Above {
                 user: self.access.user.clone(),
                 group: self.access.group.clone(),
-                mode: self.folder_mode(),
+                mode: self.directory_mode(),
             }),
             keeps_backup: self.backup,
             shows_changes: self.shows_changes,
@@ -307,7 +307,7 @@ impl Managed {
     /// Of a file that is not there. It is for its owner alone until it has the mode that it should have.
     fn create(self, ctx: &Ctx, desired: &Desired, delta: &Delta, ret: &mut Map) -> Result<Result<(), Comment>, Fault> {
         if (desired.above.is_none() || !is_test(ctx))
-            && let Err(refusal) = delta.make_folders(ctx, desired)?
+            && let Err(refusal) = delta.make_directories(ctx, desired)?
         {
             return Ok(Err(worded(refusal)));
         }
@@ -343,8 +343,8 @@ impl Managed {
         Ok(Ok(()))
     }
 
-    /// The mode of folders that are made: who may read the file may enter them.
-    fn folder_mode(&self) -> Value {
+    /// The mode of directories that are made: who may read the file may enter them.
+    fn directory_mode(&self) -> Value {
         match (&self.dir_mode, &self.access.mode) {
             (Value::Null, Some(mode)) => {
                 let digits = mode.chars().skip(mode.len().saturating_sub(3));
@@ -362,7 +362,7 @@ impl Managed {
 /// Why a content is not where it should be.
 fn worded(refusal: Refusal) -> Comment {
     match refusal {
-        Refusal::NoFolder => "Parent directory not present".to_owned(),
+        Refusal::NoDirectory => "Parent directory not present".to_owned(),
         Refusal::Uncommitted { path, error } => format!("Failed to commit change: {}", in_python_words(&path, &error)),
         Refusal::Owner { kind, wanted } => format!("Failed to change {kind} to {wanted}"),
         Refusal::Mode(mode) => format!("Failed to change mode to {}", shown_mode(mode)),

@@ -34,7 +34,7 @@ record! {
 
 impl Run for Dirname {
     fn run(self, _: &Ctx) -> Reply {
-        Ok(paths::folder_of(&self.path).into())
+        Ok(paths::directory_of(&self.path).into())
     }
 }
 
@@ -75,7 +75,7 @@ impl Run for Normpath {
 }
 
 record! {
-    /// Shows what the folder above is called: `..`.
+    /// Shows what the directory above is called: `..`.
     ///
     ///   salt '*' file.pardir
     pub struct Pardir {}

@@ -93,7 +93,7 @@ impl Run for GetDevmm {
 }
 
 record! {
-    /// Makes a device or a named pipe, and the folders above it. Returns what a state returns.
+    /// Makes a device or a named pipe, and the directories above it. Returns what a state returns.
     ///
     ///   salt '*' file.mknod /dev/chr c 180 31
     ///   salt '*' file.mknod /dev/fifo p
@@ -117,14 +117,15 @@ record! {
 
 impl Run for Mknod {
     fn run(self, ctx: &Ctx) -> Reply {
-        let folders = Arguments::positional([Value::from(self.name.as_str()), self.user.clone(), self.group.clone()]);
+        let directories =
+            Arguments::positional([Value::from(self.name.as_str()), self.user.clone(), self.group.clone()]);
         if !matches!(self.ntype.as_str(), "c" | "b" | "p") {
             return Err(Fault::invocation(format!(
                 "Node type unavailable: '{}'. Available node types are character ('c'), block ('b'), and pipe ('p').",
                 self.ntype
             )));
         }
-        ctx.run("file.makedirs", folders)?;
+        ctx.run("file.makedirs", directories)?;
         let wanted = Made { user: self.user, group: self.group, mode: self.mode };
         match self.ntype.as_str() {
             "c" => wanted.device(ctx, &self.name, "Character device", self.major, self.minor),

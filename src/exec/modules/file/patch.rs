@@ -7,11 +7,11 @@ use halite_lang::words;
 use halite_value::record;
 
 record! {
-    /// Applies a patch with patch(1) to a file or a folder. Returns what `cmd.run_all` does.
+    /// Applies a patch with patch(1) to a file or a directory. Returns what `cmd.run_all` does.
     ///
     ///   salt '*' file.patch /opt/file.txt /tmp/file.txt.patch
     pub struct Patch {
-        /// The file or the folder.
+        /// The file or the directory.
         originalfile: String,
         /// The patch.
         patchfile: String,
@@ -41,7 +41,7 @@ impl Run for Patch {
             argv.push("--reject-file=-".to_owned());
         }
         argv.extend(["-i".to_owned(), self.patchfile]);
-        if paths::is_folder(ctx.host, &self.originalfile) {
+        if paths::is_directory(ctx.host, &self.originalfile) {
             argv.extend(["-d".to_owned(), self.originalfile]);
             if !argv.iter().any(|word| word.starts_with("-p") || word.starts_with("--strip=")) {
                 argv.push("--strip=0".to_owned());

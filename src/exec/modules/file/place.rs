@@ -13,7 +13,7 @@ use std::io;
 use std::path::Path;
 
 record! {
-    /// Gives a file or folder another name on the same file system.
+    /// Gives a file or directory another name on the same file system.
     ///
     ///   salt '*' file.rename /path/to/src /path/to/dst
     pub struct Rename {
@@ -35,7 +35,7 @@ impl Run for Rename {
 }
 
 record! {
-    /// Moves a file or folder; into a folder that is there already, or under a new name.
+    /// Moves a file or directory; into a directory that is there already, or under a new name.
     ///
     ///   salt '*' file.move /path/to/src /path/to/dst
     pub struct Move {
@@ -56,11 +56,11 @@ impl Run for Move {
         let src = absolute(ctx, &self.src, "Source path must be absolute.")?;
         let dst = absolute(ctx, &self.dst, "Destination path must be absolute.")?;
         let cannot = |reason: String| Fault::execution(format!("Unable to move '{src}' to '{dst}': {reason}"));
-        let target = match paths::is_folder(ctx.host, &dst) {
+        let target = match paths::is_directory(ctx.host, &dst) {
             true => paths::join(&[dst.clone(), paths::name_of(src.trim_end_matches('/')).to_owned()]),
             false => dst.clone(),
         };
-        if paths::is_folder(ctx.host, &dst) && ctx.host.stat(Path::new(&target)).is_ok() {
+        if paths::is_directory(ctx.host, &dst) && ctx.host.stat(Path::new(&target)).is_ok() {
             return Err(cannot(format!("Destination path '{target}' already exists")));
         }
         if target.starts_with(&format!("{}/", src.trim_end_matches('/'))) {
@@ -81,7 +81,7 @@ impl Run for Move {
 }
 
 record! {
-    /// Copies a file, or a folder with all that is in it. The copy has owner and mode of what was copied.
+    /// Copies a file, or a directory with all that is in it. The copy has owner and mode of what was copied.
     ///
     ///   salt '*' file.copy /path/to/src /path/to/dst
     ///   salt '*' file.copy /path/to/src_dir /path/to/dst_dir recurse=True
@@ -90,9 +90,9 @@ record! {
         src: String,
         /// The path of the copy.
         dst: String,
-        /// Copy folders too.
+        /// Copy directories too.
         recurse: bool = false,
-        /// Remove a folder that is in the place of the copy; else the two become one.
+        /// Remove a directory that is in the place of the copy; else the two become one.
         remove_existing: bool = false,
     }
 }
@@ -104,15 +104,15 @@ impl Run for Copy {
         if !paths::exists(ctx.host, &src) {
             return Err(Fault::execution(format!("No such file or directory '{src}'")));
         }
-        let (from_folder, to_folder) = (paths::is_folder(ctx.host, &src), paths::is_folder(ctx.host, &dst));
-        if (from_folder || to_folder) && !self.recurse {
+        let (from_directory, to_directory) = (paths::is_directory(ctx.host, &src), paths::is_directory(ctx.host, &dst));
+        if (from_directory || to_directory) && !self.recurse {
             return Err(Fault::invocation("Cannot copy overwriting a directory without recurse flag set to true!"));
         }
         let cannot = || Fault::execution(format!("Could not copy '{src}' to '{dst}'"));
-        if from_folder != to_folder && (to_folder || paths::exists(ctx.host, &dst)) {
+        if from_directory != to_directory && (to_directory || paths::exists(ctx.host, &dst)) {
             return Err(cannot());
         }
-        if self.remove_existing && to_folder {
+        if self.remove_existing && to_directory {
             halite_core::paths::remove_all(ctx.host, Path::new(&dst)).map_err(|_| cannot())?;
         }
         copy_tree(ctx, &src, &dst).map_err(|_| cannot())?;
@@ -120,7 +120,7 @@ impl Run for Copy {
     }
 }
 
-/// Copies a file or a folder with all that is in it; links inside are copied as links.
+/// Copies a file or a directory with all that is in it; links inside are copied as links.
 fn copy_tree(ctx: &Ctx, src: &str, dst: &str) -> Result<(), Fault> {
     if ctx.is_cancelled() {
         return Err(Fault::Cancelled);
@@ -128,14 +128,14 @@ fn copy_tree(ctx: &Ctx, src: &str, dst: &str) -> Result<(), Fault> {
     let refused = |path: &str, error: &io::Error| Fault::execution(failure(path, error));
     let stat = paths::followed(ctx.host, Path::new(src)).map_err(|error| refused(src, &error))?;
     let attributes = Attributes { mode: Some(stat.mode), uid: Some(stat.uid), gid: Some(stat.gid) };
-    if stat.kind != FileKind::Folder {
+    if stat.kind != FileKind::Directory {
         ctx.host.open(Path::new(src)).map_err(|error| refused(src, &error))?;
         let target = if paths::is_link(ctx.host, dst) { paths::real(ctx.host, dst) } else { dst.to_owned() };
         let put = put(ctx.host, Part::At(src), None, Path::new(&target), attributes);
         return put.map_err(|error| refused(dst, &error));
     }
-    if !paths::is_folder(ctx.host, dst) {
-        ctx.host.make_folder(Path::new(dst), 0o700).map_err(|error| refused(dst, &error))?;
+    if !paths::is_directory(ctx.host, dst) {
+        ctx.host.make_directory(Path::new(dst), 0o700).map_err(|error| refused(dst, &error))?;
     }
     for name in ctx.host.list(Path::new(src)).map_err(|error| refused(src, &error))? {
         let (from, to) = (paths::join(&[src.to_owned(), name.clone()]), paths::join(&[dst.to_owned(), name]));
@@ -210,7 +210,7 @@ impl Run for Symlink {
             return Err(Fault::execution(format!("Existing path is not a symlink: {path}")));
         }
         let made = match &own {
-            Some(stat) if stat.kind == FileKind::Folder => Err(rustix::io::Errno::ISDIR.into()),
+            Some(stat) if stat.kind == FileKind::Directory => Err(rustix::io::Errno::ISDIR.into()),
             Some(stat) if stat.kind != FileKind::Link => replace_file(host, &src, &path),
             _ => host.link(Path::new(&src), Path::new(&path)),
         };

@@ -12,7 +12,7 @@ use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {
-    /// Removes a file, a link, or a folder with all that is in it. False: there was nothing.
+    /// Removes a file, a link, or a directory with all that is in it. False: there was nothing.
     ///
     ///   salt '*' file.remove /tmp/foo
     pub struct Remove {
@@ -32,7 +32,7 @@ impl Run for Remove {
             return Err(Fault::execution(format!("Could not remove '{path}': it is the root of the file system")));
         }
         let removed = match ctx.host.stat(Path::new(&path)) {
-            Ok(stat) if stat.kind == FileKind::Folder => paths::remove_all(ctx.host, Path::new(&path)),
+            Ok(stat) if stat.kind == FileKind::Directory => paths::remove_all(ctx.host, Path::new(&path)),
             Ok(_) => ctx.host.remove(Path::new(&path)),
             Err(_) => return Ok(false.into()),
         };
@@ -42,13 +42,13 @@ impl Run for Remove {
 }
 
 record! {
-    /// Removes an empty folder.
+    /// Removes an empty directory.
     ///
     ///   salt '*' file.rmdir /tmp/foo
     pub struct Rmdir {
         /// The path, absolute.
         path: String,
-        /// Remove the empty folders below it first.
+        /// Remove the empty directories below it first.
         recurse: bool = false,
         /// Return what was removed and what could not be.
         verbose: bool = false,
@@ -60,7 +60,7 @@ record! {
 impl Run for Rmdir {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = absolute(ctx, &self.path, "File path must be absolute.")?;
-        if !paths::is_folder(ctx.host, &path) {
+        if !paths::is_directory(ctx.host, &path) {
             return Err(Fault::invocation(format!("A valid directory was not specified: {path}")));
         }
         let days = self.older_than.filter(|days| *days != 0);
@@ -70,7 +70,7 @@ impl Run for Rmdir {
             done.below(ctx.host, &path);
         }
         let below = done.errors.is_empty();
-        let own = done.folder(ctx.host, &path);
+        let own = done.directory(ctx.host, &path);
         let result = match own {
             Some(removed) => removed && below,
             None => self.recurse && below,
@@ -85,25 +85,25 @@ impl Run for Rmdir {
 }
 
 struct Done {
-    /// Folders that were changed after it stay.
+    /// Directories that were changed after it stay.
     limit: Option<f64>,
     deleted: Vec<String>,
     errors: Vec<Value>,
 }
 
 impl Done {
-    fn below(&mut self, host: &dyn Host, folder: &str) {
-        for name in host.list(Path::new(folder)).unwrap_or_default() {
-            let path = paths::join(&[folder.to_owned(), name]);
-            if host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Folder) {
+    fn below(&mut self, host: &dyn Host, directory: &str) {
+        for name in host.list(Path::new(directory)).unwrap_or_default() {
+            let path = paths::join(&[directory.to_owned(), name]);
+            if host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Directory) {
                 self.below(host, &path);
-                self.folder(host, &path);
+                self.directory(host, &path);
             }
         }
     }
 
     /// Whether it was removed; nothing: it is too young.
-    fn folder(&mut self, host: &dyn Host, path: &str) -> Option<bool> {
+    fn directory(&mut self, host: &dyn Host, path: &str) -> Option<bool> {
         let modified = host.stat(Path::new(path)).map(|stat| seconds(stat.modified)).unwrap_or(0.0);
         if self.limit.is_some_and(|limit| modified >= limit) {
             return None;

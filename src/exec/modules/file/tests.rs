@@ -2,7 +2,7 @@
 
 use crate::testing::World;
 use halite_core::context::NoMaster;
-use halite_core::host::fake::{Fake, Folder};
+use halite_core::host::fake::{Directory, Fake};
 use halite_core::host::{FileKind, HostFiles, ReadOnly, User};
 use halite_core::module::call;
 use halite_core::{Fault, Reply};
@@ -78,7 +78,7 @@ fn comments_come_and_go() {
 #[test]
 fn what_a_test_finds_is_what_is_deleted() {
     let world =
-        World::on(Fake::new().file("/d/a.log", "x").file("/d/b.txt", "yy").file("/d/sub/c.log", "").folder("/d"));
+        World::on(Fake::new().file("/d/a.log", "x").file("/d/b.txt", "yy").file("/d/sub/c.log", "").directory("/d"));
     let found = run(&world, "file.find", words(&["/d"]).with("name", "*.log").with("print", "name,size")).unwrap();
     assert_eq!(found.to_json(), r#"[["a.log", 1], ["c.log", 0]]"#);
     let deleted = run(&world, "file.find", words(&["/d", "delete"]).with("size", "1").with("maxdepth", 1)).unwrap();
@@ -111,7 +111,7 @@ fn owner_and_mode_become_what_they_should_be() {
 
 #[test]
 fn nothing_is_changed_through_a_read_only_view() {
-    let world = World::on(Fake::new().file("/f", "a\n").folder("/d"));
+    let world = World::on(Fake::new().file("/f", "a\n").directory("/d"));
     let view = ReadOnly(&world.host);
     let calls: &[(&str, &[&str])] = &[
         ("file.write", &["/f", "x"]),
@@ -161,7 +161,7 @@ fn copies_are_listed_restored_and_removed() {
 }
 
 #[test]
-fn of_a_name_in_several_folders_the_one_counts_that_the_address_ends_with() {
+fn of_a_name_in_several_directories_the_one_counts_that_the_address_ends_with() {
     let list = format!("{}  ./x/y/f\n{}  ./x/f\n", "a".repeat(40), "b".repeat(40));
     let world = World::on(Fake::new().file("/sums", &list));
     let asked = words(&["/sums", "sha1", "/tmp/g"]).with("source", "http://h/img/x/f");
@@ -185,11 +185,11 @@ fn digests_are_found_in_lists() {
 }
 
 /// A world with a cache on the disk, as templates and copies need it.
-fn with_cache(host: Fake) -> (World, Folder) {
-    let folder = Folder::new();
+fn with_cache(host: Fake) -> (World, Directory) {
+    let directory = Directory::new();
     let mut world = World::on(host.user(User { name: "root".into(), ..User::default() }).group("root", 0));
-    world.opts.insert("cachedir", folder.path().to_string_lossy().into_owned());
-    (world, folder)
+    world.opts.insert("cachedir", directory.path().to_string_lossy().into_owned());
+    (world, directory)
 }
 
 fn managed(contents: &str) -> Arguments {
@@ -209,7 +209,7 @@ fn managed(contents: &str) -> Arguments {
 
 #[test]
 fn a_managed_file_is_made_changed_and_then_left_alone() {
-    let (world, _folder) = with_cache(Fake::new().folder("/d"));
+    let (world, _directory) = with_cache(Fake::new().directory("/d"));
     let made = run(&world, "file.manage_file", managed("a\n")).unwrap();
     assert_eq!(
         made.to_json(),
@@ -235,7 +235,7 @@ fn a_managed_file_is_made_changed_and_then_left_alone() {
 
 #[test]
 fn a_source_is_verified_copied_and_does_not_pass_through_a_link_that_is_to_go() {
-    let (world, _folder) = with_cache(Fake::new().file("/src", "new\n").file("/real", "old\n").folder("/d"));
+    let (world, _directory) = with_cache(Fake::new().file("/src", "new\n").file("/real", "old\n").directory("/d"));
     world.host.link(Path::new("/real"), Path::new("/d/f")).unwrap();
     let sum = |digest: &str| Map::from_iter([("hash_type", "md5"), ("hsum", digest)]);
     let arguments = managed("").with("contents", Value::Null).with("source", "/src").with("follow_symlinks", false);
@@ -262,7 +262,7 @@ fn a_source_is_verified_copied_and_does_not_pass_through_a_link_that_is_to_go() 
 
 #[test]
 fn a_file_that_a_link_leads_to_and_that_is_not_there_is_made_and_that_is_told() {
-    let (world, _folder) = with_cache(Fake::new().folder("/d").folder("/e"));
+    let (world, _directory) = with_cache(Fake::new().directory("/d").directory("/e"));
     world.host.link(Path::new("/e/real"), Path::new("/d/f")).unwrap();
     let made = run(&world, "file.manage_file", managed("new\n")).unwrap();
     assert_eq!(made.at("changes").unwrap().to_json(), r#"{"diff": "New file", "mode": "0640"}"#);
@@ -272,7 +272,7 @@ fn a_file_that_a_link_leads_to_and_that_is_not_there_is_made_and_that_is_told() 
 
 #[test]
 fn what_is_checked_is_told_and_left_as_it_is() {
-    let (world, folder) = with_cache(Fake::new().file("/t", "x={{ x }}\n").file("/d/f", "x=1\n"));
+    let (world, directory) = with_cache(Fake::new().file("/t", "x={{ x }}\n").file("/d/f", "x=1\n"));
     let context = |x: i64| Map::from_iter([("x", x)]);
     let checked = |fun: &str, x: i64| {
         let arguments = words(&["/d/f", "/t"])
@@ -299,7 +299,7 @@ fn what_is_checked_is_told_and_left_as_it_is() {
         checked("file.check_managed_changes", 2).at("diff").unwrap().to_text(),
         "--- \n+++ \n@@ -1 +1 @@\n-x=1\n+x=2\n"
     );
-    assert!(!folder.path().join("incoming").exists(), "what a template made is nowhere");
+    assert!(!directory.path().join("incoming").exists(), "what a template made is nowhere");
     assert_eq!(world.host.text("/d/f").as_deref(), Some("x=1\n"));
     let mut missing = words(&["/d/f", "/none", "", "", "root", "root", "", "", ""]);
     missing.positional.extend([Value::Null, Value::Null, "base".into()]);

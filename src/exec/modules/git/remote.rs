@@ -1,7 +1,7 @@
 //! Remote repositories.
 
 use super::{Changes, Git, Looks, command, listed, redacted, with_login};
-use halite_core::paths::make_folders;
+use halite_core::paths::make_directories;
 use halite_core::{Fault, paths};
 use halite_value::{Map, Value};
 
@@ -11,7 +11,7 @@ command! {
     ///   salt '*' git.clone /srv/repo https://git.example.com/repo.git
     ///   salt '*' git.clone /srv git@git.example.com:repo.git name=mine identity=/root/.ssh/id_ed25519
     Clone {
-        /// The folder of the clone, or with a name the folder it goes into.
+        /// The directory of the clone, or with a name the directory it goes into.
         cwd: String,
         /// Where the repository is.
         url: Option<String> = (),
@@ -29,7 +29,7 @@ command! {
             Some(name) => {
                 words.push(name);
                 if !paths::exists(git.ctx.host, &cwd) {
-                    make_folders(git.ctx.host, cwd.as_ref())
+                    make_directories(git.ctx.host, cwd.as_ref())
                         .map_err(|error| Fault::execution(format!("Unable to make {cwd}: {error}")))?;
                 }
                 cwd.as_str()

@@ -12,7 +12,7 @@ command! {
     Add {
         /// The repository.
         cwd: String,
-        /// The file, or folder.
+        /// The file, or directory.
         filename: String,
     } opts |self, git| {
         let mut words = vec!["add", "--verbose"];
@@ -34,7 +34,7 @@ command! {
         output: String,
         /// The commit.
         rev: String = "HEAD",
-        /// What all names in the archive start with. Default: the name of the repository's folder.
+        /// What all names in the archive start with. Default: the name of the repository's directory.
         prefix: Option<String> = (),
         /// The format. Default: by the name of the archive.
         format: Option<String> = (),
@@ -152,7 +152,7 @@ command! {
     DiscardLocalChanges {
         /// The repository.
         cwd: String,
-        /// Only those of this file or folder.
+        /// Only those of this file or directory.
         path: String = ".",
     } plain |self, git| {
         Ok(git.run_mixed(Changes, Some(&git.path(&self.cwd)), &["checkout", "--", &self.path])?.into())
@@ -165,11 +165,11 @@ command! {
     ///   salt '*' git.init /srv/repo
     ///   salt '*' git.init /srv/bare.git bare=True
     Init {
-        /// Its folder.
+        /// Its directory.
         cwd: String,
         /// Without a work tree.
         bare: bool = false,
-        /// The folder to take the first content of `.git` from.
+        /// The directory to take the first content of `.git` from.
         template: Option<String> = (),
         /// Have `.git` elsewhere.
         separate_git_dir: Option<String> = (),
@@ -179,7 +179,7 @@ command! {
         let mut words = vec!["init".to_owned()];
         words.extend(self.bare.then(|| "--bare".to_owned()));
         words.extend(self.template.map(|template| format!("--template={template}")));
-        words.extend(self.separate_git_dir.map(|folder| format!("--separate-git-dir={folder}")));
+        words.extend(self.separate_git_dir.map(|directory| format!("--separate-git-dir={directory}")));
         match &self.shared {
             Value::Null => {}
             Value::Int(mode) => words.push(format!("--shared=0{mode}")),

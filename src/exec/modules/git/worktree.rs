@@ -14,11 +14,11 @@ fn is_worktree(git: &Git, cwd: &str) -> bool {
 }
 
 record! {
-    /// Tells whether a folder is a work tree besides the first of its repository.
+    /// Tells whether a directory is a work tree besides the first of its repository.
     ///
     ///   salt '*' git.is_worktree /srv/repo
     pub struct IsWorktree {
-        /// The folder.
+        /// The directory.
         cwd: String,
         /// The account to do it as.
         user: Option<String> = (),
@@ -44,7 +44,7 @@ record! {
     pub struct ListWorktrees {
         /// The repository.
         cwd: String,
-        /// Only those whose folder is gone.
+        /// Only those whose directory is gone.
         stale: bool = false,
         /// The account to do it as.
         user: Option<String> = (),
@@ -52,7 +52,7 @@ record! {
         password: Value = (),
         /// Taken, and ignored: text is UTF-8.
         output_encoding: Value = (),
-        /// Those whose folder is gone too.
+        /// Those whose directory is gone too.
         all: bool = false,
     }
 }
@@ -75,7 +75,7 @@ impl Run for ListWorktrees {
             if branch.is_none() && !is_detached {
                 continue;
             }
-            let is_stale = !paths::is_folder(ctx.host, place);
+            let is_stale = !paths::is_directory(ctx.host, place);
             if !self.all && is_stale != self.stale {
                 continue;
             }
@@ -106,7 +106,7 @@ command! {
     WorktreeAdd {
         /// The repository.
         cwd: String,
-        /// The folder of the new work tree.
+        /// The directory of the new work tree.
         worktree_path: String,
         /// The commit to check out.
         r#ref: Option<String> = (),
@@ -116,7 +116,7 @@ command! {
         force: Option<bool> = (),
         /// Do not make a branch.
         detach: bool = false,
-        /// The name of the branch. Default: the name of the folder.
+        /// The name of the branch. Default: the name of the directory.
         branch: Option<String> = (),
     } opts |self, git| {
         let branch = self.branch.filter(|branch| !branch.is_empty());
@@ -138,7 +138,7 @@ command! {
 }
 
 command! {
-    /// Forgets the work trees whose folders are gone.
+    /// Forgets the work trees whose directories are gone.
     ///
     ///   salt '*' git.worktree_prune /srv/repo
     ///   salt '*' git.worktree_prune /srv/repo dry_run=True
@@ -166,11 +166,11 @@ command! {
 }
 
 record! {
-    /// Removes the folder of a work tree.
+    /// Removes the directory of a work tree.
     ///
     ///   salt '*' git.worktree_rm /srv/worktree
     pub struct WorktreeRm {
-        /// The folder.
+        /// The directory.
         cwd: String,
         /// The account to do it as.
         user: Option<String> = (),

@@ -1,4 +1,4 @@
-//! Setting grains: they go to the file `grains` in the configuration's folder, and the minion is told.
+//! Setting grains: they go to the file `grains` in the configuration's directory, and the minion is told.
 
 use super::traverse;
 use halite_core::module::Run;

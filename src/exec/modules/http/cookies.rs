@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_of_a_folder_went_to_folders_whose_names_begin_the_same() {
+    fn cookies_of_a_directory_went_to_directories_whose_names_begin_the_same() {
         let world = World::on(Fake::new());
         let mut jar = Jar::load(&world.ctx(&NoMaster), "/jar", "lwp").unwrap();
         jar.take("http://h.example/", &response(&["a=1; Path=/foo"]));

@@ -531,7 +531,7 @@ mod tests {
     use crate::testing::World;
     use halite_core::context::NoMaster;
     use halite_core::host::Machine;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use halite_core::module::call;
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
@@ -666,8 +666,8 @@ mod tests {
         let page =
             answer("200 OK", &["Content-Encoding: gzip", "Set-Cookie: a=b; Max-Age=60"], &packed.finish().unwrap());
         let (base, questions) = serve(vec![page, answer("200 OK", &["Content-Type: text/xml"], b"<r><a>1</a></r>")]);
-        let folder = Folder::new();
-        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        let directory = Directory::new();
+        let path = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
         let asked = Arguments::positional([base.as_str()])
             .with("method", "POST")
             .with("data", "content")

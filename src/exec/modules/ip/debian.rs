@@ -10,7 +10,7 @@ pub mod settings;
 pub mod stanza;
 
 const FILE: &str = "/etc/network/interfaces";
-const FOLDER: &str = "/etc/network/interfaces.d";
+const DIRECTORY: &str = "/etc/network/interfaces.d";
 
 /// IP version 4 and 6, as ifupdown names them.
 const FAMILIES: [&str; 2] = ["inet", "inet6"];

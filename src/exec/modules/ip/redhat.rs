@@ -6,7 +6,7 @@ pub mod settings;
 
 use halite_core::{Ctx, text_file};
 
-const FOLDER: &str = "/etc/sysconfig/network-scripts";
+const DIRECTORY: &str = "/etc/sysconfig/network-scripts";
 const NETWORK: &str = "/etc/sysconfig/network";
 
 /// The lines of a file; none where it cannot be read.

@@ -31,8 +31,8 @@ const INTERFACES: &str = "# made by hand\nsource /etc/network/interfaces.d/*\n\n
 fn an_interface_is_put_among_the_others_in_its_file() {
     let more = "auto eth5\niface eth5 inet dhcp\n";
     let host = Fake::new()
-        .folder("/etc/network")
-        .folder("/etc/network/interfaces.d")
+        .directory("/etc/network")
+        .directory("/etc/network/interfaces.d")
         .file("/etc/network/interfaces", INTERFACES)
         .file("/etc/network/interfaces.d/five", more);
     let world = world("Debian", host);
@@ -54,7 +54,7 @@ fn an_interface_is_put_among_the_others_in_its_file() {
 
 #[test]
 fn what_is_wrong_with_an_interface_is_said() {
-    let world = world("Debian", Fake::new().folder("/etc/network").file("/etc/network/interfaces", ""));
+    let world = world("Debian", Fake::new().directory("/etc/network").file("/etc/network/interfaces", ""));
     let cases = [
         ("eth0", "wifi", "{}", "Option: wifi, Expected: [eth|bond"),
         ("eth0", "slave", "{}", "master is a required setting"),
@@ -82,7 +82,7 @@ fn files_that_are_no_interfaces_are_told() {
 
 #[test]
 fn red_hats_family_has_a_file_for_each_interface() {
-    let world = world("RedHat", Fake::new().folder("/etc/sysconfig/network-scripts"));
+    let world = world("RedHat", Fake::new().directory("/etc/sysconfig/network-scripts"));
     let settings = "{proto: none, ipaddr: 10.0.0.5, netmask: 255.255.255.0, dns: [1.1.1.1], hwaddr: '00:11:22:33:44:55', \
         ipaddrs: [10.0.0.6/24], enable_ipv6: true, ipv6addr: fd00::5/64, mtu: 1400, vlan_id: 5}";
     let wanted = "DEVICE=\"eth0\"\nHWADDR=\"00:11:22:33:44:55\"\nUSERCTL=\"no\"\nTYPE=\"Ethernet\"\nBOOTPROTO=\"none\"\n\

@@ -143,9 +143,9 @@ record! {
 impl Run for Save {
     fn run(self, ctx: &Ctx) -> Reply {
         let path = named(ctx, self.filename, &self.family)?;
-        let folder = paths::folder_of(&path);
-        if !paths::is_folder(ctx.host, &folder) {
-            ctx.run("file.mkdir", Arguments::positional([folder.as_str()]))?;
+        let directory = paths::directory_of(&path);
+        if !paths::is_directory(ctx.host, &directory) {
+            ctx.run("file.mkdir", Arguments::positional([directory.as_str()]))?;
         }
         let mut text = listed(ctx, &self.family, None)?.trim_end().to_owned();
         let filters = ctx.run("config.option", Arguments::positional(["iptables.save_filters"]))?;

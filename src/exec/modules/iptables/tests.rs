@@ -90,7 +90,7 @@ fn a_rule_reaches_the_program_as_words() {
 
 #[test]
 fn rules_are_saved_without_what_is_filtered() {
-    let mut world = World::on(Fake::new().answers(["iptables-save"], SAVED).folder("/etc/iptables"));
+    let mut world = World::on(Fake::new().answers(["iptables-save"], SAVED).directory("/etc/iptables"));
     world.opts.insert("iptables.save_filters", Value::List(vec!["-s 10".into(), "(".into()]));
     let wrote = run(&world, "iptables.save", words(&["/etc/iptables/rules"])).unwrap();
     assert!(wrote.to_text().starts_with("Wrote"), "{wrote}");

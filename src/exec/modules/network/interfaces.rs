@@ -83,9 +83,9 @@ fn parse(text: &str) -> Vec<Interface> {
 
 fn listed(ctx: &Ctx) -> Vec<Interface> {
     let addresses = ctx.host.addresses().unwrap_or_default();
-    let folder = Path::new("/sys/class/net");
+    let directory = Path::new("/sys/class/net");
     let text = |name: &str, file: &str| {
-        let bytes = ctx.host.read(&folder.join(name).join(file)).ok()?;
+        let bytes = ctx.host.read(&directory.join(name).join(file)).ok()?;
         Some(String::from_utf8_lossy(&bytes).trim().to_owned())
     };
     let interface = |name: String| {
@@ -106,7 +106,7 @@ fn listed(ctx: &Ctx) -> Vec<Interface> {
             name,
         }
     };
-    ctx.host.list(folder).unwrap_or_default().into_iter().map(interface).collect()
+    ctx.host.list(directory).unwrap_or_default().into_iter().map(interface).collect()
 }
 
 impl Address {

@@ -80,13 +80,13 @@ impl Words<'_> {
 
     fn log(&mut self, path: Option<&str>) -> Result<(), Fault> {
         let Some(path) = path.filter(|path| !path.is_empty()) else { return Ok(()) };
-        if paths::is_folder(self.ctx.host, path) {
+        if paths::is_directory(self.ctx.host, path) {
             return Err(Fault::execution(format!("'{path}' is a directory. Use --log path_to_file")));
         }
-        let folder = paths::folder_of(path);
-        if !folder.is_empty() && !paths::exists(self.ctx.host, &folder) {
+        let directory = paths::directory_of(path);
+        if !directory.is_empty() && !paths::exists(self.ctx.host, &directory) {
             return Err(Fault::execution(format!(
-                "Trying to create '{path}' but parent directory '{folder}' does not exist."
+                "Trying to create '{path}' but parent directory '{directory}' does not exist."
             )));
         }
         self.words.extend(["--log".to_owned(), path.to_owned()]);
@@ -148,9 +148,9 @@ record! {
         proxy: Value = (),
         /// How many seconds to wait for an answer.
         timeout: Value = (),
-        /// What to install as it is in its folder.
+        /// What to install as it is in its directory.
         editable: Value = (),
-        /// Folders or pages with packages.
+        /// Directories or pages with packages.
         find_links: Value = (),
         /// Where to look.
         index_url: Value = (),
@@ -160,15 +160,15 @@ record! {
         no_index: bool = false,
         /// Not supported since version 7.
         mirrors: Value = (),
-        /// The folder to build in.
+        /// The directory to build in.
         build: Value = (),
-        /// The folder to install to.
+        /// The directory to install to.
         target: Value = (),
-        /// The folder to download to.
+        /// The directory to download to.
         download: Value = (),
-        /// The folder with what was downloaded before.
+        /// The directory with what was downloaded before.
         download_cache: Value = (),
-        /// The folder for what is editable.
+        /// The directory for what is editable.
         source: Value = (),
         /// Upgrade what is there.
         upgrade: bool = false,
@@ -176,7 +176,7 @@ record! {
         force_reinstall: bool = false,
         /// Install beside what is there.
         ignore_installed: bool = false,
-        /// What to do where a folder is there: s, i, w or b.
+        /// What to do where a directory is there: s, i, w or b.
         exists_action: Option<String> = (),
         /// Not what the packages need.
         no_deps: bool = false,
@@ -190,7 +190,7 @@ record! {
         install_options: Value = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// Take versions that are not final.
         pre_releases: bool = false,
@@ -341,7 +341,7 @@ record! {
         timeout: Value = (),
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// The environment of the file server.
         saltenv: Option<String> = "base",

@@ -243,7 +243,7 @@ record! {
     ///
     ///   salt '*' pkg.list_repos
     pub struct ListRepos {
-        /// `basedir` (folders of `.repo` files), `strict_config` of dnf; `root` of zypper.
+        /// `basedir` (directories of `.repo` files), `strict_config` of dnf; `root` of zypper.
         kwargs: Keywords,
     }
 }
@@ -474,7 +474,7 @@ impl ModRepo {
         }
         if !source.signedby.is_empty() {
             key.aptkey = false;
-            key.keydir = keyring.parent().map(|folder| folder.to_string_lossy().into_owned());
+            key.keydir = keyring.parent().map(|directory| directory.to_string_lossy().into_owned());
             key.keyfile = keyring.file_name().map(|name| name.to_string_lossy().into_owned());
         }
         match key.add(ctx)? {

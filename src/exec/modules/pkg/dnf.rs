@@ -290,19 +290,19 @@ pub fn services_to_restart(ctx: &Ctx) -> Result<Vec<String>, Fault> {
 
 /// Fetches packages, each into a file whose path is told; a package that was not is left out.
 pub fn download(ctx: &Ctx, names: &[String]) -> Result<Map, Fault> {
-    let folder = format!("/var/cache/{}/packages", tool(ctx));
-    let path = std::path::Path::new(&folder);
+    let directory = format!("/var/cache/{}/packages", tool(ctx));
+    let path = std::path::Path::new(&directory);
     let is_of = |file: &str, name: &String| file.ends_with(".rpm") && file.starts_with(&format!("{name}-"));
-    let io = |error: std::io::Error| Fault::execution(format!("{folder}: {error}"));
-    if !halite_core::paths::is_folder(ctx.host, &folder) {
-        ctx.host.make_folder(path, 0o755).map_err(io)?;
+    let io = |error: std::io::Error| Fault::execution(format!("{directory}: {error}"));
+    if !halite_core::paths::is_directory(ctx.host, &directory) {
+        ctx.host.make_directory(path, 0o755).map_err(io)?;
     }
     for file in ctx.host.list(path).map_err(io)? {
         if names.iter().any(|name| is_of(&file, name)) {
             ctx.host.remove(&path.join(&file)).map_err(io)?;
         }
     }
-    let destination = format!("--destdir={folder}");
+    let destination = format!("--destdir={directory}");
     let program = match ctx.host.which("yumdownloader").is_some() {
         true => Program::new(["yumdownloader", "-q", &destination]),
         false => dnf(ctx, ["-q", "download", &destination]),
@@ -312,7 +312,7 @@ pub fn download(ctx: &Ctx, names: &[String]) -> Result<Map, Fault> {
     let mut shown = Map::new();
     for file in files {
         if let Some(name) = names.iter().find(|name| is_of(&file, name)) {
-            shown.insert(name.as_str(), format!("{folder}/{file}"));
+            shown.insert(name.as_str(), format!("{directory}/{file}"));
         }
     }
     Ok(shown)

@@ -35,18 +35,18 @@ impl Run for ListDownloaded {
 pub fn downloaded(ctx: &Ctx, root: Option<&str>) -> Result<Map, Fault> {
     let those = [Manager::Apt, Manager::Dnf, Manager::Zypper];
     let manager = Manager::expect(ctx, "list_downloaded", &those)?;
-    let (folder, end) = match manager {
+    let (directory, end) = match manager {
         Manager::Dnf => (format!("var/cache/{}", dnf::tool(ctx)), ".rpm"),
         Manager::Zypper => ("var/cache/zypp/packages".to_owned(), ".rpm"),
         _ => ("var/cache/apt".to_owned(), ".deb"),
     };
     let mut shown = Map::new();
-    let mut todo = vec![below(root, &folder)];
-    while let Some(folder) = todo.pop() {
-        for name in ctx.host.list(&folder).unwrap_or_default() {
-            let path = folder.join(&name);
+    let mut todo = vec![below(root, &directory)];
+    while let Some(directory) = todo.pop() {
+        for name in ctx.host.list(&directory).unwrap_or_default() {
+            let path = directory.join(&name);
             let Ok(stat) = ctx.host.stat(&path) else { continue };
-            if stat.kind == FileKind::Folder {
+            if stat.kind == FileKind::Directory {
                 todo.push(path);
                 continue;
             }

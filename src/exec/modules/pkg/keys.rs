@@ -37,7 +37,7 @@ record! {
         saltenv: String = "base",
         /// Whether it goes to apt-key, where there is one.
         aptkey: bool = true,
-        /// Else the folder where it is kept.
+        /// Else the directory where it is kept.
         keydir: Option<String> = (),
         /// And the name of its file.
         keyfile: Option<String> = (),
@@ -53,10 +53,10 @@ impl Run for AddRepoKey {
 
 impl AddRepoKey {
     pub(super) fn add(&self, ctx: &Ctx) -> Result<bool, Fault> {
-        let folder = self.keydir.as_deref().unwrap_or(KEYRINGS);
+        let directory = self.keydir.as_deref().unwrap_or(KEYRINGS);
         let aptkey = uses_aptkey(ctx, self.aptkey);
         if let Some(keyid) = &self.keyid {
-            let known = keys(ctx, aptkey, folder)?;
+            let known = keys(ctx, aptkey, directory)?;
             if known.is_some_and(|known| known.keys().any(|key| key.to_text().ends_with(keyid.as_str()))) {
                 return Ok(true);
             }
@@ -78,7 +78,7 @@ impl AddRepoKey {
             if aptkey {
                 return Ok(Program::new(["apt-key", "add", "-"]).stdin(bytes).run(ctx)?.is_success());
             }
-            return self.keep(ctx, folder, &name, bytes);
+            return self.keep(ctx, directory, &name, bytes);
         }
         match (&self.keyserver, &self.keyid) {
             (Some(server), None) => {
@@ -92,7 +92,7 @@ impl AddRepoKey {
             }
             (Some(server), Some(keyid)) => {
                 let Some(name) = &self.keyfile else { return Ok(false) };
-                let ring = format!("{folder}/{name}");
+                let ring = format!("{directory}/{name}");
                 let words =
                     ["gpg", "--no-default-keyring", "--keyring", &ring, "--keyserver", server, "--recv-keys", keyid];
                 let answer = Program::new(words).run(ctx)?;
@@ -107,12 +107,12 @@ impl AddRepoKey {
         }
     }
 
-    /// Puts a key into the folder of keys: as it is, or without its armour where the name says so.
-    fn keep(&self, ctx: &Ctx, folder: &str, name: &str, bytes: Vec<u8>) -> Result<bool, Fault> {
+    /// Puts a key into the directory of keys: as it is, or without its armour where the name says so.
+    fn keep(&self, ctx: &Ctx, directory: &str, name: &str, bytes: Vec<u8>) -> Result<bool, Fault> {
         let name = self.keyfile.as_deref().unwrap_or(name);
-        let refused = |error: std::io::Error| Fault::execution(format!("{folder}/{name}: {error}"));
-        halite_core::paths::make_folders(ctx.host, Path::new(folder)).map_err(refused)?;
-        let path = Path::new(folder).join(name);
+        let refused = |error: std::io::Error| Fault::execution(format!("{directory}/{name}: {error}"));
+        halite_core::paths::make_directories(ctx.host, Path::new(directory)).map_err(refused)?;
+        let path = Path::new(directory).join(name);
         let attributes = Attributes { mode: Some(0o644), ..Attributes::default() };
         let is_armoured = String::from_utf8_lossy(&bytes).trim_start_matches('-').starts_with("BEGIN PGP");
         if is_armoured && !name.ends_with(".asc") {
@@ -129,19 +129,19 @@ impl AddRepoKey {
     }
 }
 
-/// What gpg knows of the keys that sign packages; nothing where there is no folder of them.
-fn keys(ctx: &Ctx, aptkey: bool, folder: &str) -> Result<Option<Map>, Fault> {
+/// What gpg knows of the keys that sign packages; nothing where there is no directory of them.
+fn keys(ctx: &Ctx, aptkey: bool, directory: &str) -> Result<Option<Map>, Fault> {
     if aptkey {
         let words = ["apt-key", "adv", "--batch", "--list-public-keys", "--with-fingerprint", "--with-fingerprint"];
         let told = Program::new(words).args(["--with-colons", "--fixed-list-mode"]).query(ctx)?;
         return Ok(Some(parse_keys(&told.stdout)));
     }
-    if !paths::is_folder(ctx.host, folder) {
+    if !paths::is_directory(ctx.host, directory) {
         return Ok(None);
     }
     let mut all = String::new();
-    for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
-        let ring = format!("{folder}/{name}");
+    for name in ctx.host.list(Path::new(directory)).unwrap_or_default() {
+        let ring = format!("{directory}/{name}");
         let words = ["gpg", "--no-default-keyring", "--keyring", &ring, "--list-keys", "--with-colons"];
         all.push_str(&Program::new(words).query(ctx)?.stdout);
         all.push('\n');
@@ -202,7 +202,7 @@ record! {
     pub struct GetRepoKeys {
         /// Whether those of apt-key, where there is one.
         aptkey: bool = true,
-        /// Else those in this folder.
+        /// Else those in this directory.
         keydir: Option<String> = (),
     }
 }
@@ -210,8 +210,8 @@ record! {
 impl Run for GetRepoKeys {
     fn run(self, ctx: &Ctx) -> Reply {
         Manager::expect(ctx, "get_repo_keys", &[Manager::Apt])?;
-        let folder = self.keydir.as_deref().unwrap_or(KEYRINGS);
-        Ok(keys(ctx, uses_aptkey(ctx, self.aptkey), folder)?.map_or(Value::Bool(false), Value::Map).into())
+        let directory = self.keydir.as_deref().unwrap_or(KEYRINGS);
+        Ok(keys(ctx, uses_aptkey(ctx, self.aptkey), directory)?.map_or(Value::Bool(false), Value::Map).into())
     }
 }
 
@@ -224,7 +224,7 @@ record! {
         name: Option<String> = (),
         /// Whether it is one of apt-key's, where there is one.
         aptkey: bool = true,
-        /// Else the folder of keys.
+        /// Else the directory of keys.
         keydir: Option<String> = (),
         /// `keyid`: the id of the key.
         kwargs: Keywords,
@@ -237,14 +237,14 @@ impl Run for DelRepoKey {
         let Some(keyid) = self.kwargs.0.at("keyid").filter(|keyid| keyid.truthy()).map(Value::to_text) else {
             return Err(Fault::invocation("keyid or keyid_ppa and PPA name must be passed"));
         };
-        let folder = self.keydir.as_deref().unwrap_or(KEYRINGS);
+        let directory = self.keydir.as_deref().unwrap_or(KEYRINGS);
         if uses_aptkey(ctx, self.aptkey) {
             let answer = Program::new(["apt-key", "del", &keyid]).run(ctx)?;
             answer.expect_success(&format!("Failed to remove keyid {keyid}"))?;
             return Ok(keyid.into());
         }
-        for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
-            let ring = format!("{folder}/{name}");
+        for name in ctx.host.list(Path::new(directory)).unwrap_or_default() {
+            let ring = format!("{directory}/{name}");
             let words = ["gpg", "--no-default-keyring", "--keyring", &ring, "--list-keys", "--with-colons"];
             let known = parse_keys(&Program::new(words).query(ctx)?.stdout);
             if [8, 16].contains(&keyid.len()) && known.keys().any(|key| key.to_text().ends_with(&keyid)) {

@@ -126,12 +126,12 @@ impl Repo {
     }
 }
 
-/// The paths of the files in a folder, in order; none where there is no folder.
-pub fn files_in(host: &dyn Host, folder: &str) -> Vec<String> {
-    let mut names = host.list(Path::new(folder)).unwrap_or_default();
+/// The paths of the files in a directory, in order; none where there is no directory.
+pub fn files_in(host: &dyn Host, directory: &str) -> Vec<String> {
+    let mut names = host.list(Path::new(directory)).unwrap_or_default();
     names.retain(|name| name.ends_with(".repo"));
     names.sort_unstable();
-    names.into_iter().map(|name| format!("{}/{name}", folder.trim_end_matches('/'))).collect()
+    names.into_iter().map(|name| format!("{}/{name}", directory.trim_end_matches('/'))).collect()
 }
 
 #[cfg(test)]

@@ -237,7 +237,7 @@ fn dnf_installs_what_fits_and_says_what_does_not() {
 #[test]
 fn repositories_of_dnf_are_made_changed_and_removed() {
     let mut world = fedora();
-    world.host = world.host.file("/etc/dnf/dnf.conf", "[main]\ngpgcheck=1\n").folder("/etc/yum.repos.d");
+    world.host = world.host.file("/etc/dnf/dnf.conf", "[main]\ngpgcheck=1\n").directory("/etc/yum.repos.d");
     let made = of(["new"]).with("name", "New one").with("baseurl", "http://x/").with("enabled", false);
     run(&world, "pkg.mod_repo", made).unwrap();
     let text = || world.host.text("/etc/yum.repos.d/new.repo");

@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn counts_of_processors_and_disks_have_their_names() {
         let run = |stat: &str, fun: &str, arguments| {
-            let host = Fake::new().file("/proc/stat", stat).file("/proc/diskstats", DISKS).folder("/sys/block/sda");
+            let host = Fake::new().file("/proc/stat", stat).file("/proc/diskstats", DISKS).directory("/sys/block/sda");
             call(&World::on(host).ctx(&NoMaster), fun, arguments).map(|told| told.value.to_json()).unwrap()
         };
         let none = Arguments::default;

@@ -154,7 +154,7 @@ impl Run for Mmodule {
 fn program(ctx: &Ctx, name: &str) -> Program {
     let program = Program::new(["/proc/self/exe", name, "--out", "json", "--log-level", "quiet"]);
     match ctx.opts.str_at("conf_file").and_then(|file| Path::new(file).parent()) {
-        Some(folder) => program.args(["-c".to_owned(), folder.to_string_lossy().into_owned()]),
+        Some(directory) => program.args(["-c".to_owned(), directory.to_string_lossy().into_owned()]),
         None => program,
     }
 }

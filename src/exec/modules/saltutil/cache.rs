@@ -39,9 +39,9 @@ impl Run for ClearCache {
     }
 }
 
-/// Removes the files below a folder; the folders stay, as who uses them expects.
+/// Removes the files below a directory; the directories stay, as who uses them expects.
 fn clear(ctx: &Ctx, path: &Path) -> std::io::Result<()> {
-    if ctx.host.stat(path)?.kind != FileKind::Folder {
+    if ctx.host.stat(path)?.kind != FileKind::Directory {
         return ctx.host.remove(path);
     }
     ctx.host.list(path)?.iter().try_for_each(|name| clear(ctx, &path.join(name)))
@@ -59,12 +59,12 @@ record! {
 
 impl Run for ClearJobCache {
     fn run(self, ctx: &Ctx) -> Reply {
-        let folder = cachedir(ctx).join("minion_jobs");
+        let directory = cachedir(ctx).join("minion_jobs");
         let age = Duration::try_from_secs_f64(self.hours * 3600.0).unwrap_or_default();
         let since = ctx.host.now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH);
-        for name in ctx.host.list(&folder).unwrap_or_default() {
-            let path = folder.join(&name);
-            if ctx.host.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Folder && stat.modified < since) {
+        for name in ctx.host.list(&directory).unwrap_or_default() {
+            let path = directory.join(&name);
+            if ctx.host.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory && stat.modified < since) {
                 let removed = halite_core::paths::remove_all(ctx.host, &path);
                 removed.map_err(|error| Fault::execution(format!("{}: {error}", path.display())))?;
             }
@@ -88,11 +88,11 @@ impl Run for FindCachedJob {
         if self.jid.contains(['/', '\0']) {
             return Err(Fault::invocation(format!("{} is no jid", self.jid.escape_debug())));
         }
-        let folder = cachedir(ctx).join("minion_jobs").join(&self.jid);
-        let text = match ctx.host.read(&folder.join("return.json")) {
+        let directory = cachedir(ctx).join("minion_jobs").join(&self.jid);
+        let text = match ctx.host.read(&directory.join("return.json")) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(_) if ctx.opt("cache_jobs").is_some_and(Value::truthy) => {
-                return Ok(format!("Local jobs cache directory {} not found", folder.display()).into());
+                return Ok(format!("Local jobs cache directory {} not found", directory.display()).into());
             }
             Err(_) => {
                 let hint = "you may need to enable cache_jobs on this minion";
@@ -112,10 +112,10 @@ record! {
 
 impl Run for ListExtmods {
     fn run(self, ctx: &Ctx) -> Reply {
-        let folder = cachedir(ctx).join("extmods");
+        let directory = cachedir(ctx).join("extmods");
         let mut kinds = Map::new();
-        for kind in ctx.host.list(&folder).unwrap_or_default() {
-            let files = ctx.host.list(&folder.join(&kind)).unwrap_or_default();
+        for kind in ctx.host.list(&directory).unwrap_or_default() {
+            let files = ctx.host.list(&directory.join(&kind)).unwrap_or_default();
             let mut names: Vec<&str> = files.iter().filter_map(|name| name.split('.').next()).collect();
             names.sort_unstable();
             names.dedup();
@@ -134,12 +134,12 @@ record! {
 
 impl Run for RegenKeys {
     fn run(self, ctx: &Ctx) -> Reply {
-        let folder = PathBuf::from(ctx.opts.str_at("pki_dir").unwrap_or("/etc/salt/pki/minion"));
+        let directory = PathBuf::from(ctx.opts.str_at("pki_dir").unwrap_or("/etc/salt/pki/minion"));
         let names =
-            ctx.host.list(&folder).map_err(|error| Fault::execution(format!("{}: {error}", folder.display())))?;
+            ctx.host.list(&directory).map_err(|error| Fault::execution(format!("{}: {error}", directory.display())))?;
         for name in names {
-            // A folder there is not the minion's.
-            let _ = ctx.host.remove(&folder.join(name));
+            // A directory there is not the minion's.
+            let _ = ctx.host.remove(&directory.join(name));
         }
         Ok(().into())
     }

@@ -24,8 +24,9 @@ impl Run for SelinuxFsPath {
 }
 
 fn mounted(ctx: &Ctx) -> Option<&'static str> {
-    let is_there =
-        |folder: &&str| ctx.host.stat(&Path::new(folder).join("enforce")).is_ok_and(|stat| stat.kind == FileKind::File);
+    let is_there = |directory: &&str| {
+        ctx.host.stat(&Path::new(directory).join("enforce")).is_ok_and(|stat| stat.kind == FileKind::File)
+    };
     ["/sys/fs/selinux", "/selinux"].into_iter().find(is_there)
 }
 
@@ -43,7 +44,7 @@ impl Run for Getenforce {
 }
 
 fn mode(ctx: &Ctx) -> &'static str {
-    let enforce = mounted(ctx).map(|folder| Path::new(folder).join("enforce"));
+    let enforce = mounted(ctx).map(|directory| Path::new(directory).join("enforce"));
     match enforce.and_then(|path| ctx.host.read(&path).ok()) {
         Some(text) if text.trim_ascii() == b"0" => "Permissive",
         Some(_) => "Enforcing",
@@ -90,10 +91,10 @@ impl Run for Setenforce {
             "permissive" | "disabled" => "0",
             _ => return Err(Fault::invocation(format!("Invalid mode {}", self.mode.to_text()))),
         };
-        if let Some(folder) = mounted(ctx) {
+        if let Some(directory) = mounted(ctx) {
             // A file of the kernel: it cannot be replaced, only written to.
             ctx.host
-                .append(&Path::new(folder).join("enforce"), digit.as_bytes())
+                .append(&Path::new(directory).join("enforce"), digit.as_bytes())
                 .map_err(|error| Fault::execution(format!("Could not write SELinux enforce file: {error}")))?;
         }
         let read = ctx.host.read(Path::new(CONFIG));

@@ -167,20 +167,23 @@ pub(super) fn is_enabled(ctx: &Ctx, name: &str, root: Option<&str>) -> Result<bo
     Ok(scripts(ctx, root).contains(name) && super::sysv::starts(ctx, name, root))
 }
 
-/// Whether a link with a name is below a folder.
-fn has_link(ctx: &Ctx, folder: &Path, name: &str, depth: usize) -> bool {
-    ctx.host.list(folder).unwrap_or_default().into_iter().any(|entry| {
-        let path = folder.join(&entry);
+/// Whether a link with a name is below a directory.
+fn has_link(ctx: &Ctx, directory: &Path, name: &str, depth: usize) -> bool {
+    ctx.host.list(directory).unwrap_or_default().into_iter().any(|entry| {
+        let path = directory.join(&entry);
         let is_link = ctx.host.stat(&path).is_ok_and(|stat| stat.target.is_some());
         (entry == name && is_link) || (!is_link && depth > 0 && has_link(ctx, &path, name, depth - 1))
     })
 }
 
-/// Units by the folders that they are in.
+/// Units by the directories that they are in.
 fn units(ctx: &Ctx, root: Option<&str>) -> BTreeSet<String> {
-    let folders = UNITS.iter().map(|folder| below(root, folder));
-    let folders = folders.filter(|folder| ctx.host.stat(folder).is_ok_and(|stat| stat.target.is_none()));
-    folders.flat_map(|folder| ctx.host.list(&folder).unwrap_or_default()).filter_map(|name| short(&name)).collect()
+    let directories = UNITS.iter().map(|directory| below(root, directory));
+    let directories = directories.filter(|directory| ctx.host.stat(directory).is_ok_and(|stat| stat.target.is_none()));
+    directories
+        .flat_map(|directory| ctx.host.list(&directory).unwrap_or_default())
+        .filter_map(|name| short(&name))
+        .collect()
 }
 
 /// Init scripts that no unit stands for.
@@ -357,8 +360,8 @@ impl Run for Masked {
 }
 
 fn is_masked(ctx: &Ctx, name: &str, runtime: bool, root: Option<&str>) -> bool {
-    let folder = if runtime { "run/systemd/system" } else { "etc/systemd/system" };
-    let link = below(root, folder).join(unit(name));
+    let directory = if runtime { "run/systemd/system" } else { "etc/systemd/system" };
+    let link = below(root, directory).join(unit(name));
     ctx.host.stat(&link).is_ok_and(|stat| stat.target.as_deref() == Some(Path::new("/dev/null")))
 }
 

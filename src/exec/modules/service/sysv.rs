@@ -9,13 +9,13 @@ use std::path::Path;
 
 /// The scripts in `/etc/init.d` that can be run.
 pub(super) fn scripts(ctx: &Ctx, root: Option<&str>) -> Vec<String> {
-    let folder = below(root, "etc/init.d");
+    let directory = below(root, "etc/init.d");
     let can_run = |name: &String| {
-        let path = folder.join(name);
+        let path = directory.join(name);
         ctx.host.may(&path, Access::Execute)
-            && paths::followed(ctx.host, &path).is_ok_and(|stat| stat.kind != FileKind::Folder)
+            && paths::followed(ctx.host, &path).is_ok_and(|stat| stat.kind != FileKind::Directory)
     };
-    ctx.host.list(&folder).unwrap_or_default().into_iter().filter(can_run).collect()
+    ctx.host.list(&directory).unwrap_or_default().into_iter().filter(can_run).collect()
 }
 
 pub(super) fn all(ctx: &Ctx) -> Vec<String> {
@@ -48,12 +48,12 @@ fn level(ctx: &Ctx) -> String {
 
 /// Whether a script starts in the present run level.
 pub(super) fn starts(ctx: &Ctx, name: &str, root: Option<&str>) -> bool {
-    let folder = below(root, &format!("etc/rc{}.d", level(ctx)));
+    let directory = below(root, &format!("etc/rc{}.d", level(ctx)));
     let is_it = |link: &String| {
         let rest = link.strip_prefix('S').unwrap_or_default();
         rest.trim_start_matches(|c: char| c.is_ascii_digit()) == name
     };
-    ctx.host.list(&folder).unwrap_or_default().iter().any(is_it)
+    ctx.host.list(&directory).unwrap_or_default().iter().any(is_it)
 }
 
 fn service(ctx: &Ctx, name: &str, action: &str) -> Program {

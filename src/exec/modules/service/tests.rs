@@ -20,7 +20,7 @@ fn failed(code: i32, stderr: &str) -> Finished {
 }
 
 fn systemd() -> Fake {
-    let host = Fake::new().program(CTL).folder("/run/systemd/system").file("/lib/systemd/system/ssh.service", "");
+    let host = Fake::new().program(CTL).directory("/run/systemd/system").file("/lib/systemd/system/ssh.service", "");
     host.file("/lib/systemd/system/a.socket", "").file("/lib/systemd/system/x.conf", "").program("/etc/init.d/old")
 }
 

@@ -26,7 +26,7 @@ impl Run for FileExists {
 }
 
 record! {
-    /// Whether a path is a folder of the tree of states.
+    /// Whether a path is a directory of the tree of states.
     ///
     ///   salt '*' slsutil.dir_exists nginx/files
     pub struct DirExists {
@@ -39,12 +39,12 @@ record! {
 
 impl Run for DirExists {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok(paths(ctx, &[Listing::Folders], &self.saltenv)?.contains(&self.path).into())
+        Ok(paths(ctx, &[Listing::Directories], &self.saltenv)?.contains(&self.path).into())
     }
 }
 
 record! {
-    /// Whether a path is a file or a folder of the tree of states.
+    /// Whether a path is a file or a directory of the tree of states.
     ///
     ///   salt '*' slsutil.path_exists nginx/defaults.yaml
     pub struct PathExists {
@@ -62,7 +62,7 @@ impl Run for PathExists {
 }
 
 record! {
-    /// The path of the first of some names that there is in a folder of the tree of states, else in the folder above it, and
+    /// The path of the first of some names that there is in a directory of the tree of states, else in the directory above it, and
     /// so on up to the top.
     ///
     ///   salt '*' slsutil.findup formulas/shared/nginx map.jinja
@@ -86,24 +86,25 @@ impl Run for Findup {
             _ => return Err(Fault::invocation("Filenames argument must be a string or list of strings")),
         };
         let there = paths(ctx, BOTH, &self.saltenv)?;
-        let mut folder = normal(self.startpath.as_deref().unwrap_or_default());
-        if !folder.is_empty() && !there.contains(&folder) {
-            return Err(Fault::invocation(format!("Starting path not found in the state tree: {folder}")));
+        let mut directory = normal(self.startpath.as_deref().unwrap_or_default());
+        if !directory.is_empty() && !there.contains(&directory) {
+            return Err(Fault::invocation(format!("Starting path not found in the state tree: {directory}")));
         }
         loop {
-            let full = |name: &&str| if folder.is_empty() { (*name).to_owned() } else { format!("{folder}/{name}") };
+            let full =
+                |name: &&str| if directory.is_empty() { (*name).to_owned() } else { format!("{directory}/{name}") };
             if let Some(path) = names.iter().map(full).find(|path| there.contains(path)) {
                 return Ok(path.into());
             }
-            if folder.is_empty() {
+            if directory.is_empty() {
                 return Err(Fault::execution("File pattern(s) not found in path ancestry"));
             }
-            folder.truncate(folder.rfind('/').unwrap_or(0));
+            directory.truncate(directory.rfind('/').unwrap_or(0));
         }
     }
 }
 
-const BOTH: &[Listing] = &[Listing::Files, Listing::Folders];
+const BOTH: &[Listing] = &[Listing::Files, Listing::Directories];
 
 fn paths(ctx: &Ctx, listings: &[Listing], saltenv: &str) -> Result<HashSet<String>, Fault> {
     let files = halite_node::fileserver::files(ctx)?;

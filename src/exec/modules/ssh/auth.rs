@@ -341,16 +341,16 @@ fn set(ctx: &Ctx, name: &str, key: &Key, config: &str, kind: Option<&str>) -> Re
         }
         _ => {}
     }
-    if path.starts_with(&account.home) && !paths::is_folder(ctx.host, &account.home) {
+    if path.starts_with(&account.home) && !paths::is_directory(ctx.host, &account.home) {
         return Ok("fail");
     }
     let refused = |error: std::io::Error| Fault::execution(format!("Could not write to key file: {path}: {error}"));
     let owner = Attributes { mode: None, uid: Some(account.uid), gid: Some(account.gid) };
-    let folder = paths::folder_of(&path);
-    if !paths::is_folder(ctx.host, &folder) {
-        halite_core::paths::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
-        ctx.host.set(Path::new(&folder), Attributes { mode: Some(0o700), ..owner }).map_err(refused)?;
-        restore(ctx, &folder)?;
+    let directory = paths::directory_of(&path);
+    if !paths::is_directory(ctx.host, &directory) {
+        halite_core::paths::make_directories(ctx.host, Path::new(&directory)).map_err(refused)?;
+        ctx.host.set(Path::new(&directory), Attributes { mode: Some(0o700), ..owner }).map_err(refused)?;
+        restore(ctx, &directory)?;
     }
     let is_new = !paths::is_file(ctx.host, &path);
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -509,7 +509,7 @@ mod tests {
 
     #[test]
     fn keys_come_change_and_go() {
-        let world = World::on(Fake::new().file("/etc/passwd", "bob:x:7:8::/home/bob:/bin/sh\n").folder("/home/bob"));
+        let world = World::on(Fake::new().file("/etc/passwd", "bob:x:7:8::/home/bob:/bin/sh\n").directory("/home/bob"));
         let run = |fun: &str, arguments: Arguments| call(&world.ctx(&NoMaster), fun, arguments).unwrap().value;
         let key = || Arguments::positional(["bob", "AAAA"]);
         assert_eq!(run("ssh.set_auth_key", key().with("comment", "a")), "new".into());

@@ -14,7 +14,7 @@ record! {
     ///   salt '*' ssh.host_keys
     ///   salt '*' ssh.host_keys keydir=/etc/ssh private=False
     pub struct HostKeys {
-        /// Their folder.
+        /// Their directory.
         keydir: Option<String> = (),
         /// Whether private ones are shown.
         private: bool = true,
@@ -25,9 +25,9 @@ record! {
 
 impl Run for HostKeys {
     fn run(self, ctx: &Ctx) -> Reply {
-        let folder = self.keydir.unwrap_or_else(|| "/etc/ssh".to_owned());
-        let listed = ctx.host.list(Path::new(&folder));
-        let listed = listed.map_err(|error| Fault::execution(format!("{folder}: {error}")))?;
+        let directory = self.keydir.unwrap_or_else(|| "/etc/ssh".to_owned());
+        let listed = ctx.host.list(Path::new(&directory));
+        let listed = listed.map_err(|error| Fault::execution(format!("{directory}: {error}")))?;
         let mut keys = Map::new();
         for name in listed {
             let Some((kind, rest)) = name.strip_prefix("ssh_host_").and_then(|rest| rest.split_once("_key")) else {
@@ -45,7 +45,7 @@ impl Run for HostKeys {
             } else {
                 ""
             };
-            let bytes = ctx.host.read(&Path::new(&folder).join(&name)).unwrap_or_default();
+            let bytes = ctx.host.read(&Path::new(&directory).join(&name)).unwrap_or_default();
             keys.insert(format!("{kind}{ending}"), String::from_utf8_lossy(&bytes).trim());
         }
         Ok(keys.into())

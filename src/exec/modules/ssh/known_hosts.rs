@@ -390,10 +390,10 @@ impl SetKnownHost {
             text.push_str(&format!("{name} {} {}\n", entry.enc, entry.key));
         }
         let refused = |error: std::io::Error| Fault::execution(format!("{file}: {error}"));
-        let folder = paths::folder_of(file);
-        if !paths::is_folder(ctx.host, &folder) {
-            halite_core::paths::make_folders(ctx.host, Path::new(&folder)).map_err(refused)?;
-            give_back(ctx, &folder, self.user.as_deref(), Some(0o700))?;
+        let directory = paths::directory_of(file);
+        if !paths::is_directory(ctx.host, &directory) {
+            halite_core::paths::make_directories(ctx.host, Path::new(&directory)).map_err(refused)?;
+            give_back(ctx, &directory, self.user.as_deref(), Some(0o700))?;
         }
         let mode = if paths::is_file(ctx.host, file) { None } else { Some(0o600) };
         text_file::write(ctx.host, file, &text)?;

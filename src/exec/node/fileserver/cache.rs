@@ -60,7 +60,7 @@ impl Cache {
         self.cachedir.join("localfiles")
     }
 
-    /// Where a file from elsewhere is kept; nothing for an address that leads out of its host's folder.
+    /// Where a file from elsewhere is kept; nothing for an address that leads out of its host's directory.
     pub fn external(&self, address: &str, saltenv: &str) -> Option<PathBuf> {
         let url = Url::parse(address);
         let host = url.host().replace(':', "");
@@ -76,19 +76,19 @@ impl Cache {
         if !is_saltenv(saltenv) || host.contains(['/', '\0']) || host == ".." || name.contains('\0') {
             return None;
         }
-        let folder = self.cachedir.join("extrn_files").join(saltenv).join(host);
+        let directory = self.cachedir.join("extrn_files").join(saltenv).join(host);
         match name.len() > LONGEST_NAME {
-            true => Some(folder.join(HashType::Sha256.of(name.as_bytes()).ok()?)),
-            false if below.as_os_str().is_empty() => Some(folder),
-            false => Some(folder.join(below)),
+            true => Some(directory.join(HashType::Sha256.of(name.as_bytes()).ok()?)),
+            false if below.as_os_str().is_empty() => Some(directory),
+            false => Some(directory.join(below)),
         }
     }
 
     /// A name that nothing has, for a file that comes in.
     pub fn incoming(&self) -> Result<PathBuf, Fault> {
-        let folder = self.cachedir.join("incoming");
-        own::make_folders(&folder).map_err(|error| failed(&folder, &error))?;
-        Ok(folder.join(format!("{:016x}{:016x}", random::bits(), random::bits())))
+        let directory = self.cachedir.join("incoming");
+        own::make_directories(&directory).map_err(|error| failed(&directory, &error))?;
+        Ok(directory.join(format!("{:016x}{:016x}", random::bits(), random::bits())))
     }
 
     /// Keeps a content that is to be read as a file, under a name of its own.
@@ -98,16 +98,16 @@ impl Cache {
         Ok(place)
     }
 
-    /// Puts a file that came in where it is kept. A folder that is in its way goes, and so does a file where a folder has
+    /// Puts a file that came in where it is kept. A directory that is in its way goes, and so does a file where a directory has
     /// to be: the file server has it so by now.
     pub fn keep(&self, incoming: &Path, place: &Path) -> Result<(), Fault> {
         let put = || {
-            if let Some(folder) = place.parent() {
-                self.clear_way(folder)?;
-                own::make_folders(folder)?;
+            if let Some(directory) = place.parent() {
+                self.clear_way(directory)?;
+                own::make_directories(directory)?;
             }
             if own::look_at_link(place).is_ok_and(|data| data.is_dir()) {
-                own::remove_folder(place)?;
+                own::remove_directory(place)?;
             }
             own::rename(incoming, place)
         };
@@ -117,13 +117,14 @@ impl Cache {
         })
     }
 
-    /// Makes an empty folder among the files.
-    pub fn keep_folder(&self, place: &Path) -> Result<(), Fault> {
-        own::make_folders(place).map_err(|error| failed(place, &error))
+    /// Makes an empty directory among the files.
+    pub fn keep_directory(&self, place: &Path) -> Result<(), Fault> {
+        own::make_directories(place).map_err(|error| failed(place, &error))
     }
 
-    fn clear_way(&self, folder: &Path) -> io::Result<()> {
-        for above in folder.ancestors().take_while(|above| above.starts_with(&self.cachedir) && *above != self.cachedir)
+    fn clear_way(&self, directory: &Path) -> io::Result<()> {
+        for above in
+            directory.ancestors().take_while(|above| above.starts_with(&self.cachedir) && *above != self.cachedir)
         {
             if own::look_at_link(above).is_ok_and(|data| !data.is_dir()) {
                 own::remove(above)?;
@@ -144,14 +145,14 @@ impl Cache {
     }
 }
 
-/// The files below a folder, links followed, sorted.
-pub fn files_below(folder: &Path) -> Vec<String> {
+/// The files below a directory, links followed, sorted.
+pub fn files_below(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
-    let mut todo = vec![(folder.to_owned(), 0)];
-    while let Some((folder, depth)) = todo.pop() {
-        for entry in own::entries(&folder).into_iter().flatten().flatten() {
+    let mut todo = vec![(directory.to_owned(), 0)];
+    while let Some((directory, depth)) = todo.pop() {
+        for entry in own::entries(&directory).into_iter().flatten().flatten() {
             let path = entry.path();
-            if own::is_folder(&path) {
+            if own::is_directory(&path) {
                 // A link may lead in a circle.
                 if depth < 64 {
                     todo.push((path, depth + 1));
@@ -172,7 +173,7 @@ fn failed(path: &Path, error: &io::Error) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use std::fs;
 
     #[test]
@@ -197,8 +198,8 @@ mod tests {
 
     #[test]
     fn a_file_takes_the_place_of_whatever_is_in_its_way() {
-        let folder = Folder::new();
-        let cache = Cache::at(folder.path());
+        let directory = Directory::new();
+        let cache = Cache::at(directory.path());
         let put = |path: &str, text: &str| {
             let incoming = cache.incoming().unwrap();
             fs::write(&incoming, text).unwrap();
@@ -208,11 +209,11 @@ mod tests {
             put(path, text);
             assert_eq!(fs::read_to_string(cache.file(path, "base").unwrap()).unwrap(), text);
         }
-        assert_eq!(files_below(folder.path()), [folder.path().join("files/base/a").display().to_string()]);
+        assert_eq!(files_below(directory.path()), [directory.path().join("files/base/a").display().to_string()]);
         fs::write(cache.incoming().unwrap(), "half").unwrap();
         cache.prune(SystemTime::now());
-        assert_eq!(files_below(folder.path()).len(), 2);
+        assert_eq!(files_below(directory.path()).len(), 2);
         cache.prune(SystemTime::now() + 2 * LEFT_OVER);
-        assert_eq!(files_below(folder.path()).len(), 1);
+        assert_eq!(files_below(directory.path()).len(), 1);
     }
 }

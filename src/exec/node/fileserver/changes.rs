@@ -59,13 +59,13 @@ impl FileServer {
     }
 
     fn times(&self) -> BTreeMap<String, String> {
-        let (folders, ignore) = self.watched();
+        let (directories, ignore) = self.watched();
         let mut times = BTreeMap::new();
-        let mut todo: Vec<_> = folders.collect();
-        while let Some(folder) = todo.pop() {
-            for entry in own::entries(&folder).into_iter().flatten().flatten() {
+        let mut todo: Vec<_> = directories.collect();
+        while let Some(directory) = todo.pop() {
+            for entry in own::entries(&directory).into_iter().flatten().flatten() {
                 let path = entry.path();
-                // A link to a folder is no folder here: it may lead in a circle.
+                // A link to a directory is no directory here: it may lead in a circle.
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     todo.push(path);
                     continue;
@@ -90,17 +90,17 @@ fn parse(text: &str) -> BTreeMap<String, String> {
 mod tests {
     use super::super::server::Freshness;
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use std::fs;
 
     #[test]
     fn each_look_finds_what_has_changed_since_the_one_before() {
-        let folder = Folder::new();
-        let root = folder.path().join("root");
+        let directory = Directory::new();
+        let root = directory.path().join("root");
         fs::create_dir_all(root.join("sub")).unwrap();
         let roots = Map::from_iter([("base", Value::list([root.display().to_string()]))]);
         let server = FileServer::new(&Map::from_iter([("file_roots", roots)]), Freshness::Always).unwrap();
-        let update = || server.update(folder.path()).unwrap();
+        let update = || server.update(directory.path()).unwrap();
         let names = |names: &[&str]| names.iter().map(|name| root.join(name).display().to_string()).collect::<Vec<_>>();
         assert!(update().is_empty());
         fs::write(root.join("a"), "a").unwrap();

@@ -40,9 +40,9 @@ pub struct Wanted {
     pub by_etag: bool,
 }
 
-/// What is done about folders that are missing above a file.
+/// What is done about directories that are missing above a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Folders {
+pub enum Directories {
     Make,
     Expect,
 }
@@ -83,19 +83,19 @@ impl<'a> FileClient<'a> {
         let (address, own) = split_saltenv(address);
         let saltenv = own.as_deref().unwrap_or(saltenv);
         match address::scheme(&address).as_str() {
-            "salt" => self.file(&address, None, Folders::Make, saltenv),
+            "salt" => self.file(&address, None, Directories::Make, saltenv),
             "http" | "https" => self.page(&address, saltenv, wanted).map(Some),
             _ => own_path(&address).map(Some),
         }
     }
 
     /// Puts a file of the file server where `dest` says, or into the cache, unless it is there already; where it is then.
-    /// Nothing where there is no such file, or no folder for it.
+    /// Nothing where there is no such file, or no directory for it.
     pub fn file(
         &self,
         address: &str,
         dest: Option<&str>,
-        folders: Folders,
+        directories: Directories,
         saltenv: &str,
     ) -> Result<Option<String>, Fault> {
         let (address, own) = split_saltenv(address);
@@ -118,11 +118,11 @@ impl<'a> FileClient<'a> {
                 return Ok(Some(place.shown()));
             }
         } else if let Place::Wanted(dest) = &place
-            && !self.has_folder(dest, Folders::Expect)?
-            // No folder is made for a file that there is not.
-            && (folders == Folders::Expect
+            && !self.has_directory(dest, Directories::Expect)?
+            // No directory is made for a file that there is not.
+            && (directories == Directories::Expect
                 || files.find(&path, saltenv)?.is_none()
-                || !self.has_folder(dest, folders)?)
+                || !self.has_directory(dest, directories)?)
         {
             return Ok(None);
         }
@@ -152,12 +152,12 @@ impl<'a> FileClient<'a> {
         }
     }
 
-    /// Puts what is under an address where `dest` says. False: there is no folder for it.
+    /// Puts what is under an address where `dest` says. False: there is no directory for it.
     pub fn download(
         &self,
         address: &str,
         dest: &str,
-        folders: Folders,
+        directories: Directories,
         wanted: &Wanted,
     ) -> Result<Option<String>, Fault> {
         let url = Url::parse(address);
@@ -166,7 +166,7 @@ impl<'a> FileClient<'a> {
             false => address.rsplit('/').next().unwrap_or("index.html"),
         };
         let dest = self.with_name(dest, last);
-        if !self.has_folder(&dest, folders)? {
+        if !self.has_directory(&dest, directories)? {
             return Ok(None);
         }
         let incoming = self.fetched(address, wanted, None)?.unwrap_or_default();
@@ -277,27 +277,27 @@ impl<'a> FileClient<'a> {
         }
     }
 
-    /// A file that goes into a folder keeps its name.
+    /// A file that goes into a directory keeps its name.
     fn with_name(&self, dest: &str, path: &str) -> String {
         let name = path.rsplit('/').next().unwrap_or(path).trim_start_matches('|');
-        match paths::is_folder(self.ctx.host, dest) || dest.ends_with('/') {
+        match paths::is_directory(self.ctx.host, dest) || dest.ends_with('/') {
             true => format!("{}/{name}", dest.trim_end_matches('/')),
             false => dest.to_owned(),
         }
     }
 
-    fn has_folder(&self, dest: &str, folders: Folders) -> Result<bool, Fault> {
-        let Some(folder) = Path::new(dest).parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+    fn has_directory(&self, dest: &str, directories: Directories) -> Result<bool, Fault> {
+        let Some(directory) = Path::new(dest).parent().filter(|directory| !directory.as_os_str().is_empty()) else {
             return Ok(true);
         };
-        if paths::is_folder(self.ctx.host, &folder.to_string_lossy()) {
+        if paths::is_directory(self.ctx.host, &directory.to_string_lossy()) {
             return Ok(true);
         }
-        match folders {
-            Folders::Expect => Ok(false),
-            Folders::Make => {
-                paths::make_folders(self.ctx.host, folder).map(|()| true).map_err(|error| failed(folder, &error))
-            }
+        match directories {
+            Directories::Expect => Ok(false),
+            Directories::Make => paths::make_directories(self.ctx.host, directory)
+                .map(|()| true)
+                .map_err(|error| failed(directory, &error)),
         }
     }
 

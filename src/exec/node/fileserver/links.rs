@@ -23,7 +23,7 @@ pub fn is_inside(root: &Path, path: &Path, opened: &Metadata) -> io::Result<bool
 
 /// Whether Salt lists a link that points out of its root or stays inside: it lists those that stay inside, and the
 /// others only where they are not followed. It reads a target that begins with `..` from the link instead of from its
-/// folder, which is kept: formulas count on the lists.
+/// directory, which is kept: formulas count on the lists.
 pub fn is_listed(root: &Path, link: &Path, target: &Path, follow: Follow) -> bool {
     let from = if target.starts_with("..") { link } else { link.parent().unwrap_or(root) };
     let inside = resolved(&from.join(target)).starts_with(resolved(root));

@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Deeper than this no folder is walked.
+/// Deeper than this no directory is walked.
 const DEPTH: usize = 128;
 
 /// What was found below the roots of an environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     files: BTreeSet<String>,
-    folders: BTreeSet<String>,
-    empty_folders: BTreeSet<String>,
+    directories: BTreeSet<String>,
+    empty_directories: BTreeSet<String>,
     links: BTreeMap<String, String>,
 }
 
@@ -29,8 +29,8 @@ impl Found {
     pub fn entries(&self, listing: Listing, prefix: &str) -> Entries {
         let names = match listing {
             Listing::Files => &self.files,
-            Listing::Folders => &self.folders,
-            Listing::EmptyFolders => &self.empty_folders,
+            Listing::Directories => &self.directories,
+            Listing::EmptyDirectories => &self.empty_directories,
             Listing::Links => {
                 let links = self.links.iter().filter(|(name, _)| name.starts_with(prefix));
                 return links.map(|(name, target)| (name.clone(), Some(target.clone()))).collect();
@@ -44,8 +44,8 @@ impl Found {
         let links: Map = self.links.iter().map(|(name, target)| (name.as_str(), target.as_str())).collect();
         let all = Map::from_iter([
             ("files", list(&self.files)),
-            ("dirs", list(&self.folders)),
-            ("empty_dirs", list(&self.empty_folders)),
+            ("dirs", list(&self.directories)),
+            ("empty_dirs", list(&self.empty_directories)),
             ("links", links.into()),
         ]);
         Value::Map(all).to_json()
@@ -59,8 +59,8 @@ impl Found {
         let links = all.at("links")?.as_map()?;
         Some(Found {
             files: set("files")?,
-            folders: set("dirs")?,
-            empty_folders: set("empty_dirs")?,
+            directories: set("dirs")?,
+            empty_directories: set("empty_dirs")?,
             links: links.iter().map(|(name, target)| (name.to_text(), target.to_text())).collect(),
         })
     }
@@ -75,11 +75,11 @@ pub struct Rules {
     pub without_links: bool,
 }
 
-/// Walks the roots of an environment. A folder that cannot be read is left out.
+/// Walks the roots of an environment. A directory that cannot be read is left out.
 pub fn walk(roots: &[PathBuf], rules: &Rules) -> Found {
     let mut found = Found::default();
     for root in roots {
-        Walk { root, rules, found: &mut found, above: Vec::new() }.folder(root);
+        Walk { root, rules, found: &mut found, above: Vec::new() }.directory(root);
     }
     found
 }
@@ -88,22 +88,22 @@ struct Walk<'a> {
     root: &'a Path,
     rules: &'a Rules,
     found: &'a mut Found,
-    /// The folders that are being walked: a link to one of them is not followed again.
+    /// The directories that are being walked: a link to one of them is not followed again.
     above: Vec<(u64, u64)>,
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, folder: &Path) {
-        let Ok(data) = own::look(folder) else {
+    fn directory(&mut self, directory: &Path) {
+        let Ok(data) = own::look(directory) else {
             return;
         };
         let here = (data.dev(), data.ino());
         if self.above.contains(&here) || self.above.len() >= DEPTH {
             return;
         }
-        let entries = match own::entries(folder) {
+        let entries = match own::entries(directory) {
             Ok(entries) => entries,
-            Err(error) => return log::debug!("{} is not listed: {error}", folder.display()),
+            Err(error) => return log::debug!("{} is not listed: {error}", directory.display()),
         };
         self.above.push(here);
         for entry in entries.flatten() {
@@ -114,7 +114,7 @@ impl Walk<'_> {
 
     fn entry(&mut self, entry: &DirEntry) {
         let path = &entry.path();
-        // The folder itself knows what is a link and what a folder: only what a link leads to has to be looked at.
+        // The directory itself knows what is a link and what a directory: only what a link leads to has to be looked at.
         let kind = entry.file_type().ok();
         let is_link = kind.is_some_and(|kind| kind.is_symlink());
         if is_link && self.rules.without_links {
@@ -123,38 +123,38 @@ impl Walk<'_> {
         let Some(name) = path.strip_prefix(self.root).ok().and_then(Path::to_str).map(str::to_owned) else {
             return log::debug!("{} is left out: its name is not UTF-8", path.display());
         };
-        let is_folder = if is_link { own::is_folder(path) } else { kind.is_some_and(|kind| kind.is_dir()) };
-        // Files inside of an ignored folder are asked about themselves, as Salt does it.
+        let is_directory = if is_link { own::is_directory(path) } else { kind.is_some_and(|kind| kind.is_dir()) };
+        // Files inside of an ignored directory are asked about themselves, as Salt does it.
         if !self.rules.ignore.covers(&name) {
-            self.note(path, name, is_link, is_folder);
+            self.note(path, name, is_link, is_directory);
         }
-        if is_folder && (!is_link || self.rules.follow == Follow::Links) {
-            self.folder(path);
+        if is_directory && (!is_link || self.rules.follow == Follow::Links) {
+            self.directory(path);
         }
     }
 
-    fn note(&mut self, path: &Path, name: String, is_link: bool, is_folder: bool) {
+    fn note(&mut self, path: &Path, name: String, is_link: bool, is_directory: bool) {
         if is_link
             && let Ok(target) = own::link_target(path)
             && links::is_listed(self.root, path, &target, self.rules.follow)
         {
             self.found.links.insert(name.clone(), target.to_string_lossy().into_owned());
         }
-        if !is_folder {
+        if !is_directory {
             self.found.files.insert(name);
             return;
         }
         if own::entries(path).is_ok_and(|mut entries| entries.next().is_none()) {
-            self.found.empty_folders.insert(name.clone());
+            self.found.empty_directories.insert(name.clone());
         }
-        self.found.folders.insert(name);
+        self.found.directories.insert(name);
     }
 }
 
 /// Lists that were made lately, in memory and on disk. Whoever removes the file makes it be made anew.
 #[derive(Debug)]
 pub struct Kept {
-    folder: PathBuf,
+    directory: PathBuf,
     time: Duration,
     memory: Mutex<HashMap<String, (Stamp, Arc<Found>)>>,
 }
@@ -164,13 +164,13 @@ type Stamp = (u64, SystemTime);
 
 impl Kept {
     pub fn new(cachedir: &Path, time: Duration) -> Kept {
-        Kept { folder: folder_in(cachedir), time, memory: Mutex::default() }
+        Kept { directory: directory_in(cachedir), time, memory: Mutex::default() }
     }
 
     /// The list of an environment: the one that is kept, else a new one. Those who ask meanwhile wait for it.
     pub fn list(&self, saltenv: &str, make: impl FnOnce() -> Found) -> Arc<Found> {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = self.folder.join(format!("{}.p", file_name(saltenv)));
+        let path = self.directory.join(format!("{}.p", file_name(saltenv)));
         if let Some(stamp) = self.stamp_if_fresh(&path) {
             if let Some((of, found)) = memory.get(saltenv)
                 && *of == stamp
@@ -210,7 +210,7 @@ impl Kept {
 
 /// Removes lists that are kept: of these environments, or of all. The environments whose lists were removed, sorted.
 pub fn clear(cachedir: &Path, saltenvs: Option<&[String]>) -> io::Result<Vec<String>> {
-    let entries = match own::entries(&folder_in(cachedir)) {
+    let entries = match own::entries(&directory_in(cachedir)) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
@@ -230,7 +230,7 @@ pub fn clear(cachedir: &Path, saltenvs: Option<&[String]>) -> io::Result<Vec<Str
     Ok(cleared)
 }
 
-fn folder_in(cachedir: &Path) -> PathBuf {
+fn directory_in(cachedir: &Path) -> PathBuf {
     cachedir.join("file_lists/roots")
 }
 
@@ -242,7 +242,7 @@ fn file_name(saltenv: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -255,12 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_finds_files_folders_and_links() {
-        let folder = Folder::new();
-        let root = folder.path().join("root");
+    fn a_walk_finds_files_directories_and_links() {
+        let directory = Directory::new();
+        let root = directory.path().join("root");
         fs::create_dir_all(root.join("sub/deep")).unwrap();
         fs::create_dir_all(root.join("empty")).unwrap();
-        fs::create_dir_all(folder.path().join("outside")).unwrap();
+        fs::create_dir_all(directory.path().join("outside")).unwrap();
         for file in ["a", "sub/b", "../outside/secret"] {
             fs::write(root.join(file), file).unwrap();
         }
@@ -270,8 +270,8 @@ mod tests {
         let found = walk(std::slice::from_ref(&root), &rules(Follow::Links));
         let files = ["a", "dangling", "inner", "out/secret", "sub/b"];
         assert_eq!(names(&found, Listing::Files), files, "sub/up leads back and is not walked again");
-        assert_eq!(names(&found, Listing::Folders), ["empty", "out", "sub", "sub/deep", "sub/up"]);
-        assert_eq!(names(&found, Listing::EmptyFolders), ["empty", "sub/deep"]);
+        assert_eq!(names(&found, Listing::Directories), ["empty", "out", "sub", "sub/deep", "sub/up"]);
+        assert_eq!(names(&found, Listing::EmptyDirectories), ["empty", "sub/deep"]);
         assert_eq!(found.entries(Listing::Files, "sub").len(), 1);
         assert_eq!(Found::from_json(&found.to_json()), Some(found.clone()));
         let inside = walk(std::slice::from_ref(&root), &rules(Follow::Inside));
@@ -283,17 +283,17 @@ mod tests {
 
     #[test]
     fn a_list_is_kept_until_it_is_cleared() {
-        let folder = Folder::new();
-        let kept = Kept::new(folder.path(), Duration::from_secs(60));
+        let directory = Directory::new();
+        let kept = Kept::new(directory.path(), Duration::from_secs(60));
         let with = |name: &str| Found { files: BTreeSet::from([name.to_owned()]), ..Found::default() };
         assert_eq!(*kept.list("base", || with("one")), with("one"));
         assert_eq!(*kept.list("base", || with("two")), with("one"));
-        assert_eq!(*Kept::new(folder.path(), Duration::from_secs(60)).list("base", || with("two")), with("one"));
-        assert_eq!(*Kept::new(folder.path(), Duration::ZERO).list("a/b", || with("two")), with("two"));
-        assert_eq!(clear(folder.path(), Some(&["dev".to_owned()])).unwrap(), Vec::<String>::new());
-        assert_eq!(clear(folder.path(), None).unwrap(), ["a/b", "base"]);
+        assert_eq!(*Kept::new(directory.path(), Duration::from_secs(60)).list("base", || with("two")), with("one"));
+        assert_eq!(*Kept::new(directory.path(), Duration::ZERO).list("a/b", || with("two")), with("two"));
+        assert_eq!(clear(directory.path(), Some(&["dev".to_owned()])).unwrap(), Vec::<String>::new());
+        assert_eq!(clear(directory.path(), None).unwrap(), ["a/b", "base"]);
         assert_eq!(*kept.list("base", || with("two")), with("two"));
-        fs::write(folder_in(folder.path()).join("base.p"), "broken").unwrap();
+        fs::write(directory_in(directory.path()).join("base.p"), "broken").unwrap();
         assert_eq!(*kept.list("base", || with("three")), with("three"));
     }
 }

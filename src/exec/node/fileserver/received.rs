@@ -19,7 +19,7 @@ const DEPTH: usize = 128;
 
 /// Where one minion's files go. `id` must be a valid id.
 pub struct Received {
-    folder: PathBuf,
+    directory: PathBuf,
     /// The longest file, in bytes (`file_recv_max_size`).
     most: u64,
 }
@@ -29,7 +29,7 @@ pub type Digest = str;
 
 impl Received {
     pub fn new(cachedir: &Path, id: &str, most: u64) -> Received {
-        Received { folder: cachedir.join("minions").join(id), most }
+        Received { directory: cachedir.join("minions").join(id), most }
     }
 
     /// Takes a part. The error is a sentence for the minion.
@@ -64,26 +64,26 @@ impl Received {
     fn put(&self, from: &Path, names: &[String]) -> io::Result<()> {
         let mut steps = vec!["files"];
         steps.extend(names.iter().map(String::as_str));
-        own::put_below(&self.folder, &steps, from)
+        own::put_below(&self.directory, &steps, from)
     }
 
     fn unfinished(&self, digest: &Digest) -> Result<PathBuf, String> {
         match digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            true => Ok(self.folder.join("incoming").join(digest)),
+            true => Ok(self.directory.join("incoming").join(digest)),
             false => Err("that is no digest".to_owned()),
         }
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
-        if let Some(folder) = path.parent() {
-            own::make_folders(folder)?;
+        if let Some(directory) = path.parent() {
+            own::make_directories(directory)?;
         }
         own::open_or_create(path)
     }
 
     /// How many files are under way; those that were given up are removed.
     fn under_way(&self) -> io::Result<usize> {
-        let entries = match own::entries(&self.folder.join("incoming")) {
+        let entries = match own::entries(&self.directory.join("incoming")) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
             Err(error) => return Err(error),
@@ -106,7 +106,7 @@ fn check(names: &[String]) -> Result<(), String> {
         |name: &String| !matches!(name.as_str(), "" | "." | "..") && !name.contains(['/', '\0']) && name.len() <= 255;
     match !names.is_empty() && names.len() <= DEPTH && names.iter().all(is_name) {
         true => Ok(()),
-        false => Err("that is no path below the minion's folder".to_owned()),
+        false => Err("that is no path below the minion's directory".to_owned()),
     }
 }
 
@@ -118,7 +118,7 @@ fn text(error: io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -132,14 +132,14 @@ mod tests {
 
     #[test]
     fn parts_come_in_any_order_and_again_and_make_a_file() {
-        let folder = Folder::new();
-        let received = Received::new(folder.path(), "web1", 100);
+        let directory = Directory::new();
+        let received = Received::new(directory.path(), "web1", 100);
         let of = digest(b"hello world");
         for (offset, part) in [(6, &b"world"[..]), (0, b"hello "), (6, b"world")] {
             received.part(&of, offset, part).unwrap();
         }
         received.whole(&of, 11, &names("etc/motd")).unwrap();
-        let path = folder.path().join("minions/web1/files/etc/motd");
+        let path = directory.path().join("minions/web1/files/etc/motd");
         assert_eq!(fs::read(&path).unwrap(), b"hello world");
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
@@ -148,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn no_path_leads_out_of_the_minions_folder() {
-        let folder = Folder::new();
-        let received = Received::new(folder.path(), "web1", 100);
+    fn no_path_leads_out_of_the_minions_directory() {
+        let directory = Directory::new();
+        let received = Received::new(directory.path(), "web1", 100);
         let of = digest(b"x");
         for path in ["..", "../x", "a/../x", "", "/etc/x", "a//b", "a\0b", "."] {
             received.part(&of, 0, b"x").unwrap();
@@ -161,18 +161,18 @@ mod tests {
         for bad in ["", "../../../x", &"z".repeat(64), &of[..63]] {
             assert!(received.part(bad, 0, b"x").is_err(), "{bad}");
         }
-        fs::create_dir_all(folder.path().join("outside")).unwrap();
-        fs::create_dir_all(folder.path().join("minions/web1/files/real")).unwrap();
-        symlink(folder.path().join("outside"), folder.path().join("minions/web1/files/link")).unwrap();
+        fs::create_dir_all(directory.path().join("outside")).unwrap();
+        fs::create_dir_all(directory.path().join("minions/web1/files/real")).unwrap();
+        symlink(directory.path().join("outside"), directory.path().join("minions/web1/files/link")).unwrap();
         assert!(received.whole(&of, 1, &names("link/x")).is_err());
-        assert!(received.whole(&of, 1, &names("real")).is_err(), "a folder is not replaced");
-        assert_eq!(fs::read_dir(folder.path().join("outside")).unwrap().count(), 0);
+        assert!(received.whole(&of, 1, &names("real")).is_err(), "a directory is not replaced");
+        assert_eq!(fs::read_dir(directory.path().join("outside")).unwrap().count(), 0);
     }
 
     #[test]
     fn what_is_too_long_or_too_much_is_refused() {
-        let folder = Folder::new();
-        let received = Received::new(folder.path(), "web1", 10);
+        let directory = Directory::new();
+        let received = Received::new(directory.path(), "web1", 10);
         assert!(received.part(&digest(b"a"), 5, b"123456").unwrap_err().contains("file_recv_max_size"));
         assert!(received.part(&digest(b"a"), u64::MAX, b"1").is_err());
         assert!(received.whole(&digest(b"a"), 11, &names("x")).is_err());

@@ -1,4 +1,4 @@
-//! `file_roots`: the folders of each environment.
+//! `file_roots`: the directories of each environment.
 
 use super::names::is_saltenv;
 use halite_core::host::own;
@@ -9,21 +9,21 @@ use std::path::{Path, PathBuf};
 /// Stands for every environment that is not named itself, as a key and inside of paths.
 const ANY: &str = "__env__";
 
-/// The folders of each environment, in the order in which they are searched.
+/// The directories of each environment, in the order in which they are searched.
 #[derive(Clone, Debug, Default)]
 pub struct Roots(Vec<(String, Vec<String>)>);
 
 impl Roots {
-    /// Reads the option. What is no list of folders gives an environment without files, as in Salt; patterns in a
-    /// folder's path are expanded once, here.
+    /// Reads the option. What is no list of directories gives an environment without files, as in Salt; patterns in a
+    /// directory's path are expanded once, here.
     pub fn new(option: Option<&Value>) -> Roots {
-        let folders = |value: &Value| match value {
+        let directories = |value: &Value| match value {
             Value::List(items) => items.iter().map(Value::to_text).flat_map(expanded).collect(),
             _ => Vec::new(),
         };
         let environments = option
             .and_then(Value::as_map)
-            .map(|map| map.iter().map(|(saltenv, value)| (saltenv.to_text(), folders(value))).collect::<Vec<_>>());
+            .map(|map| map.iter().map(|(saltenv, value)| (saltenv.to_text(), directories(value))).collect::<Vec<_>>());
         Roots(environments.unwrap_or_default())
     }
 
@@ -34,15 +34,17 @@ impl Roots {
         names
     }
 
-    /// The folders of an environment; none for one that there is not, or whose name could lead elsewhere.
+    /// The directories of an environment; none for one that there is not, or whose name could lead elsewhere.
     pub fn of(&self, saltenv: &str) -> Vec<PathBuf> {
-        let named = |name: &str| self.0.iter().find(|(other, _)| other == name).map(|(_, folders)| folders);
+        let named = |name: &str| self.0.iter().find(|(other, _)| other == name).map(|(_, directories)| directories);
         if !is_saltenv(saltenv) {
             return Vec::new();
         }
         match (named(saltenv), named(ANY)) {
-            (Some(folders), _) if saltenv != ANY => folders.iter().map(PathBuf::from).collect(),
-            (_, Some(folders)) => folders.iter().map(|folder| PathBuf::from(folder.replace(ANY, saltenv))).collect(),
+            (Some(directories), _) if saltenv != ANY => directories.iter().map(PathBuf::from).collect(),
+            (_, Some(directories)) => {
+                directories.iter().map(|directory| PathBuf::from(directory.replace(ANY, saltenv))).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -52,9 +54,9 @@ impl Roots {
         is_saltenv(saltenv) && self.0.iter().any(|(name, _)| name == saltenv || name == ANY)
     }
 
-    /// Every folder, with environments that are not named left out.
+    /// Every directory, with environments that are not named left out.
     pub fn all(&self) -> impl Iterator<Item = PathBuf> {
-        self.0.iter().flat_map(|(_, folders)| folders).map(PathBuf::from)
+        self.0.iter().flat_map(|(_, directories)| directories).map(PathBuf::from)
     }
 }
 
@@ -77,8 +79,8 @@ fn matching(before: &str, step: &str) -> Vec<String> {
         let path = joined(step);
         return if own::exists(Path::new(&path)) { vec![path] } else { Vec::new() };
     }
-    let folder = if before.is_empty() { "." } else { before };
-    let entries = own::entries(Path::new(folder)).into_iter().flatten().flatten();
+    let directory = if before.is_empty() { "." } else { before };
+    let entries = own::entries(Path::new(directory)).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     // A pattern means hidden names only where it says so.
     let shown = |name: &String| !name.starts_with('.') || step.starts_with('.');
@@ -91,7 +93,7 @@ fn matching(before: &str, step: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use halite_lang::yaml;
 
     fn roots(text: &str) -> Roots {
@@ -99,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_environment_is_inside_the_folder_for_any() {
+    fn every_other_environment_is_inside_the_directory_for_any() {
         let roots = roots("{base: [/srv/a, /srv/b], __env__: [/srv/envs/__env__/files], odd: 1}");
         assert_eq!(roots.environments(), ["__env__", "base", "odd"]);
         assert_eq!(roots.of("base"), [PathBuf::from("/srv/a"), PathBuf::from("/srv/b")]);
@@ -113,14 +115,15 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_in_a_folder_means_those_that_match() {
-        let folder = Folder::new();
+    fn a_pattern_in_a_directory_means_those_that_match() {
+        let directory = Directory::new();
         for name in ["one/files", "two/files", "three/other", ".four/files"] {
-            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+            std::fs::create_dir_all(directory.path().join(name)).unwrap();
         }
-        let root = folder.path().display();
+        let root = directory.path().display();
         let roots = roots(&format!("{{base: ['{root}/*/files', '/srv/x']}}"));
-        let expected = [folder.path().join("one/files"), folder.path().join("two/files"), PathBuf::from("/srv/x")];
+        let expected =
+            [directory.path().join("one/files"), directory.path().join("two/files"), PathBuf::from("/srv/x")];
         assert_eq!(roots.of("base"), expected);
     }
 }

@@ -166,8 +166,8 @@ impl FileServer {
             return Vec::new();
         }
         let roots = self.roots.of(saltenv);
-        // Anybody can ask for an environment that may be, where there is a folder for any: nothing is kept of those.
-        if !roots.iter().any(|root| own::is_folder(root)) {
+        // Anybody can ask for an environment that may be, where there is a directory for any: nothing is kept of those.
+        if !roots.iter().any(|root| own::is_directory(root)) {
             return Vec::new();
         }
         let make = || -> Found { lists::walk(&roots, &self.rules) };
@@ -248,7 +248,7 @@ impl FileServer {
         }
     }
 
-    /// The folders of the environments that are named, and what is left out of them.
+    /// The directories of the environments that are named, and what is left out of them.
     pub(super) fn watched(&self) -> (impl Iterator<Item = PathBuf>, &Ignore) {
         (self.roots.all(), &self.rules.ignore)
     }

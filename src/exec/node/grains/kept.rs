@@ -69,8 +69,8 @@ fn kept(host: &dyn Host, opts: &Map) -> Option<Map> {
 
 /// Where grains are kept; nothing where they are not.
 fn file(opts: &Map) -> Option<PathBuf> {
-    let folder = opts.str_at("cachedir").filter(|_| is_on(opts, "grains_cache"))?;
-    Some(Path::new(folder).join(NAME))
+    let directory = opts.str_at("cachedir").filter(|_| is_on(opts, "grains_cache"))?;
+    Some(Path::new(directory).join(NAME))
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn host() -> Fake {
-        Fake::new().folder("/var/cache/salt/minion").file("/proc/sys/kernel/hostname", "before\n")
+        Fake::new().directory("/var/cache/salt/minion").file("/proc/sys/kernel/hostname", "before\n")
     }
 
     fn rename(host: &Fake) {

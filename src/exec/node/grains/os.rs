@@ -221,12 +221,12 @@ fn init(look: &Look) -> String {
 /// program.
 fn systemd(look: &Look) -> Option<Map> {
     let multiarch = format!("/usr/lib/{}-linux-gnu/systemd", look.found("cpuarch"));
-    let folders = [multiarch.as_str(), "/usr/lib/systemd", "/lib/systemd", "/usr/lib64/systemd"];
-    let (version, library) = folders.iter().find_map(|folder| {
-        look.names(folder).into_iter().find_map(|name| {
+    let directories = [multiarch.as_str(), "/usr/lib/systemd", "/lib/systemd", "/usr/lib64/systemd"];
+    let (version, library) = directories.iter().find_map(|directory| {
+        look.names(directory).into_iter().find_map(|name| {
             let rest = name.strip_prefix("libsystemd-shared-")?.strip_suffix(".so")?;
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            (!digits.is_empty()).then(|| (digits, format!("{folder}/{name}")))
+            (!digits.is_empty()).then(|| (digits, format!("{directory}/{name}")))
         })
     })?;
     let features = look.host.open(Path::new(&library)).ok().and_then(features).unwrap_or_default();

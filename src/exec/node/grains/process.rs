@@ -6,12 +6,12 @@ use halite_value::{Map, Value};
 pub(super) fn grains(look: &Look) -> Map {
     let mut grains = Map::new();
     let path = look.host.env("PATH").unwrap_or_default();
-    grains.insert("systempath", Value::list(path.split(':').filter(|folder| !folder.is_empty())));
+    grains.insert("systempath", Value::list(path.split(':').filter(|directory| !directory.is_empty())));
     grains.insert("path", path);
     grains.insert("ps", "ps -efHww");
     grains.insert("shell", look.host.env("SHELL").unwrap_or_else(|| "/bin/sh".to_owned()));
-    if let Ok(folder) = look.host.folder() {
-        grains.insert("cwd", folder.to_string_lossy().as_ref());
+    if let Ok(directory) = look.host.directory() {
+        grains.insert("cwd", directory.to_string_lossy().as_ref());
     }
     let (uid, gid) = (look.host.uid(), look.host.gid());
     grains.insert("uid", uid);

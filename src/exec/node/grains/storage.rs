@@ -21,8 +21,9 @@ pub(super) fn grains(look: &Look) -> Map {
 
 /// The names of the Fibre Channel adapters, without `0x`.
 fn adapters(look: &Look) -> Value {
-    let folder = "/sys/class/fc_host";
-    let ports = look.names(folder).into_iter().filter_map(|name| look.line(&format!("{folder}/{name}/port_name")));
+    let directory = "/sys/class/fc_host";
+    let ports =
+        look.names(directory).into_iter().filter_map(|name| look.line(&format!("{directory}/{name}/port_name")));
     Value::list(ports.map(|port| port.trim_start_matches("0x").to_owned()))
 }
 

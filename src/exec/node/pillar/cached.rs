@@ -16,27 +16,27 @@ pub fn keep(host: &dyn Host, opts: &Map, pillar: &Map) {
     if pillar.contains(ERRORS) {
         return;
     }
-    let folder = Path::new(cachedir).join("pillar");
-    if let Err(error) = write(host, opts, &folder, pillar) {
-        log::error!("the pillar cannot be kept in {}: {error}", folder.display());
+    let directory = Path::new(cachedir).join("pillar");
+    if let Err(error) = write(host, opts, &directory, pillar) {
+        log::error!("the pillar cannot be kept in {}: {error}", directory.display());
     }
 }
 
-fn write(host: &dyn Host, opts: &Map, folder: &Path, pillar: &Map) -> io::Result<()> {
+fn write(host: &dyn Host, opts: &Map, directory: &Path, pillar: &Map) -> io::Result<()> {
     let saltenv = opts.str_at("saltenv").filter(|saltenv| !saltenv.is_empty()).unwrap_or("base");
     let id = opts.str_at("id").unwrap_or_default();
     let sls = Map::from_iter([(id, Value::list(["cache"]))]);
     let top = Map::from_iter([(saltenv, sls)]);
-    match host.make_folder(folder, 0o700) {
+    match host.make_directory(directory, 0o700) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
     // A pillar holds secrets.
     let attributes = Attributes { mode: Some(0o600), ..Attributes::default() };
-    host.write(&folder.join("top.sls"), yaml::dump(&top.into()).as_bytes(), attributes)?;
+    host.write(&directory.join("top.sls"), yaml::dump(&top.into()).as_bytes(), attributes)?;
     // Text of the pillar that looks like a template is none.
     let data = format!("#!yaml\n{}", yaml::dump(&pillar.clone().into()));
-    host.write(&folder.join("cache.sls"), data.as_bytes(), attributes)
+    host.write(&directory.join("cache.sls"), data.as_bytes(), attributes)
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_copy_of_the_pillar_is_for_its_owner_alone() {
-        let host = Fake::new().folder("/var/cache");
+        let host = Fake::new().directory("/var/cache");
         let all = opts("{cachedir: /var/cache, id: web1, minion_pillar_cache: True}");
         keep(&host, &all, &opts("{a: {b: '{{ 1 }}'}}"));
         assert_eq!(host.text("/var/cache/pillar/top.sls").unwrap(), "base:\n  web1:\n  - cache\n");
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn no_copy_is_made_unasked_or_of_what_is_local() {
         for more in ["minion_pillar_cache: False", "minion_pillar_cache: True, file_client: local"] {
-            let host = Fake::new().folder("/var/cache");
+            let host = Fake::new().directory("/var/cache");
             keep(&host, &opts(&format!("{{cachedir: /var/cache, id: web1, {more}}}")), &Map::new());
             assert!(host.text("/var/cache/pillar/cache.sls").is_none(), "{more}");
         }

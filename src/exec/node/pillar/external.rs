@@ -24,8 +24,8 @@ pub struct Source {
     pub name: &'static str,
     /// Its data for the minion of the context.
     pub run: fn(&Ctx, &Wanted) -> Result<Map, Fault>,
-    /// The folders that it reads, so that a pillar is compiled anew when something in them changes.
-    pub folders: fn(&Map, &Value) -> Vec<PathBuf>,
+    /// The directories that it reads, so that a pillar is compiled anew when something in them changes.
+    pub directories: fn(&Map, &Value) -> Vec<PathBuf>,
 }
 
 /// What an external pillar is given besides the minion.
@@ -93,12 +93,12 @@ fn not_on_demand(ctx: &Ctx, ext: &Map) -> Option<String> {
 
 const MALFORMED: &str = "The \"ext_pillar\" option is malformed: it wants a list of maps";
 
-/// The folders that the configured ones read.
-pub(super) fn folders(opts: &Map) -> Vec<PathBuf> {
+/// The directories that the configured ones read.
+pub(super) fn directories(opts: &Map) -> Vec<PathBuf> {
     let runs = opts.at("ext_pillar").and_then(Value::as_list).unwrap_or_default();
     let entries = runs.iter().filter_map(Value::as_map).flat_map(Map::iter);
     entries
-        .filter_map(|(name, settings)| find(name.as_str()?).map(|source| (source.folders)(opts, settings)))
+        .filter_map(|(name, settings)| find(name.as_str()?).map(|source| (source.directories)(opts, settings)))
         .flatten()
         .collect()
 }
@@ -111,8 +111,8 @@ fn names() -> Vec<&'static str> {
     SOURCES.iter().map(|source| source.name).collect()
 }
 
-/// For those that read no folder.
-fn no_folders(_: &Map, _: &Value) -> Vec<PathBuf> {
+/// For those that read no directory.
+fn no_directories(_: &Map, _: &Value) -> Vec<PathBuf> {
     Vec::new()
 }
 

@@ -181,8 +181,9 @@ impl<'a, 't> Renderer<'a, 't> {
     fn included(&self, name: &str, sls: &str, found: &Found, saltenv: &str, errors: &mut Vec<String>) -> Vec<String> {
         let full = match name.strip_prefix('.') {
             Some(rest) => {
-                let folder = if found.is_init { sls } else { sls.rsplit_once('.').map_or("", |(folder, _)| folder) };
-                if folder.is_empty() { rest.to_owned() } else { format!("{folder}.{rest}") }
+                let directory =
+                    if found.is_init { sls } else { sls.rsplit_once('.').map_or("", |(directory, _)| directory) };
+                if directory.is_empty() { rest.to_owned() } else { format!("{directory}.{rest}") }
             }
             None => name.to_owned(),
         };

@@ -17,7 +17,7 @@ const SETTLED: Duration = Duration::from_millis(50);
 /// Where the pillars of a configuration come from.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    folders: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
 }
 
 /// How the sources were at some moment.
@@ -39,30 +39,30 @@ impl Sources {
     pub fn of(opts: &Map) -> Sources {
         let roots = opts.at("pillar_roots").and_then(Value::as_map);
         let named = roots.into_iter().flat_map(Map::values).flat_map(|list| list.as_list().unwrap_or_default());
-        let mut folders: Vec<PathBuf> = named.map(|folder| above_environment(&folder.to_text())).collect();
-        folders.extend(external::folders(opts));
-        folders.sort();
-        folders.dedup();
-        Sources { folders }
+        let mut directories: Vec<PathBuf> = named.map(|directory| above_environment(&directory.to_text())).collect();
+        directories.extend(external::directories(opts));
+        directories.sort();
+        directories.dedup();
+        Sources { directories }
     }
 
     /// Looks at every file; blocks.
     pub fn look(&self) -> Seen {
         let mut hasher = DefaultHasher::new();
         let mut newest = SystemTime::UNIX_EPOCH;
-        for folder in &self.folders {
-            look(folder, DEPTH, &mut hasher, &mut newest);
+        for directory in &self.directories {
+            look(directory, DEPTH, &mut hasher, &mut newest);
         }
         let age = SystemTime::now().duration_since(newest).unwrap_or_default();
         Seen { state: hasher.finish(), is_settled: age > SETTLED }
     }
 }
 
-/// The folder that has the environments where `__env__` stands in a path.
-fn above_environment(folder: &str) -> PathBuf {
-    let fixed = folder.split("__env__").next().unwrap_or(folder);
-    match fixed.len() == folder.len() {
-        true => PathBuf::from(folder),
+/// The directory that has the environments where `__env__` stands in a path.
+fn above_environment(directory: &str) -> PathBuf {
+    let fixed = directory.split("__env__").next().unwrap_or(directory);
+    match fixed.len() == directory.len() {
+        true => PathBuf::from(directory),
         false => PathBuf::from(fixed.rsplit_once('/').map_or(".", |(above, _)| above)),
     }
 }
@@ -91,15 +91,15 @@ fn look(path: &Path, depth: usize, hasher: &mut DefaultHasher, newest: &mut Syst
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use std::fs;
 
     #[test]
     fn what_changes_is_seen() {
-        let folder = Folder::new();
-        let (base, sls) = (folder.path().join("base/a"), folder.path().join("base/a/x.sls"));
+        let directory = Directory::new();
+        let (base, sls) = (directory.path().join("base/a"), directory.path().join("base/a/x.sls"));
         fs::create_dir_all(&base).unwrap();
-        let roots = Map::from_iter([("base", Value::list([folder.path().join("base").to_str().unwrap()]))]);
+        let roots = Map::from_iter([("base", Value::list([directory.path().join("base").to_str().unwrap()]))]);
         let sources = Sources::of(&Map::from_iter([("pillar_roots", roots)]));
         let first = sources.look();
         assert_eq!(sources.look().state, first.state);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_above_any_environment_is_looked_at() {
+    fn the_directory_above_any_environment_is_looked_at() {
         assert_eq!(above_environment("/srv/pillar"), Path::new("/srv/pillar"));
         assert_eq!(above_environment("/srv/env-__env__/pillar"), Path::new("/srv"));
     }

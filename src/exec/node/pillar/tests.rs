@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::World;
 use halite_core::context::NoMaster;
-use halite_core::host::fake::Folder;
+use halite_core::host::fake::Directory;
 use halite_core::testing::{Need, host_has};
 use halite_lang::yaml;
 use std::fs;
@@ -12,13 +12,13 @@ fn options_of(options: &str) -> Map {
 
 /// Does something for the minion `web1`, whose pillar has these files, each a name and its text; `options` are YAML.
 fn with_world<T>(files: &[(&str, &str)], options: &str, does: impl FnOnce(&World) -> T) -> T {
-    let folder = Folder::new();
+    let directory = Directory::new();
     for (name, text) in files {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let root = folder.path().display();
+    let root = directory.path().display();
     let mut opts = options_of(&format!(
         "{{id: web1, file_client: local, cachedir: {root}/cache, renderer: jinja|yaml, \
          pillar_roots: {{base: [{root}/base], dev: [{root}/dev]}}}}"
@@ -123,8 +123,8 @@ const MESSAGE: &str = include_str!("../../../../tests/data/gpg/message.asc");
 
 #[test]
 fn what_is_encrypted_is_decrypted_or_told() {
-    let folder = Folder::new();
-    let keys = folder.path().join("keys");
+    let directory = Directory::new();
+    let keys = directory.path().join("keys");
     fs::create_dir(&keys).unwrap();
     fs::write(keys.join("pillar.asc"), include_str!("../../../../tests/data/gpg/secret-key.asc")).unwrap();
     let data =

@@ -11,19 +11,19 @@ pub const ALL: &str = "__all__";
 
 /// The pauses of a minion.
 pub struct Pauses {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Pauses {
     /// Nothing where there is no place for them.
     pub fn of(opts: &Map) -> Option<Pauses> {
         let cachedir = opts.str_at("cachedir").filter(|cachedir| !cachedir.is_empty())?;
-        Some(Pauses { folder: Path::new(cachedir).join("state_pause") })
+        Some(Pauses { directory: Path::new(cachedir).join("state_pause") })
     }
 
     /// What is paused of a run, by ID; nothing at all for most.
     pub fn read(&self, jid: &str) -> Map {
-        let text = own::read_text(&self.folder.join(jid)).unwrap_or_default();
+        let text = own::read_text(&self.directory.join(jid)).unwrap_or_default();
         match parse_json(&text) {
             Ok(Value::Map(map)) => map,
             _ => Map::new(),
@@ -32,15 +32,15 @@ impl Pauses {
 
     /// Replaces it whole, so that no run reads half of it.
     pub fn write(&self, jid: &str, told: &Map) -> Result<(), Fault> {
-        let failed = |error: io::Error| Fault::execution(format!("{}: {error}", self.folder.display()));
-        own::make_folders(&self.folder).map_err(failed)?;
+        let failed = |error: io::Error| Fault::execution(format!("{}: {error}", self.directory.display()));
+        own::make_directories(&self.directory).map_err(failed)?;
         let text = Value::Map(told.clone()).to_json();
-        own::replace_private(&self.folder.join(jid), text.as_bytes()).map_err(failed)
+        own::replace_private(&self.directory.join(jid), text.as_bytes()).map_err(failed)
     }
 
     /// The runs of which something is paused.
     pub fn jids(&self) -> Vec<String> {
-        let names = own::entries(&self.folder).into_iter().flatten().flatten();
+        let names = own::entries(&self.directory).into_iter().flatten().flatten();
         let mut jids: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         jids.retain(|name| !name.starts_with('.'));
         jids.sort();
@@ -48,6 +48,6 @@ impl Pauses {
     }
 
     pub fn forget(&self, jid: &str) {
-        let _ = own::remove(&self.folder.join(jid));
+        let _ = own::remove(&self.directory.join(jid));
     }
 }

@@ -302,7 +302,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    /// A chunk as its state sees it. One that cleans a folder has to know what others, which it requires, put there.
+    /// A chunk as its state sees it. One that cleans a directory has to know what others, which it requires, put there.
     fn low(&self, chunk: usize) -> Map {
         let mut low = self.chunks[chunk].clone();
         if !low.at("clean").is_some_and(Value::truthy) {

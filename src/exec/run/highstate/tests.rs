@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::World;
 use halite_core::context::NoMaster;
-use halite_core::host::fake::Folder;
+use halite_core::host::fake::Directory;
 use halite_core::module::call;
 use halite_lang::yaml;
 use halite_value::parse_json;
@@ -15,7 +15,7 @@ fn map(text: &str) -> Map {
     yaml::load(text).unwrap().as_map().unwrap().clone()
 }
 
-/// A minion without a master whose `base` and `dev` are folders below `root`; its clock and commands are the machine's.
+/// A minion without a master whose `base` and `dev` are directories below `root`; its clock and commands are the machine's.
 fn world(root: &Path, options: &str) -> World {
     let root = root.display();
     let mut opts = map(&format!(
@@ -51,12 +51,12 @@ fn the_tree_comes_to_what_salt_makes_of_it() {
 
 /// The answer of a function for the SLS `main`, which is among some files.
 fn of_files(files: &Map, fun: &str, arguments: Arguments) -> Value {
-    let folder = Folder::new();
-    fs::create_dir(folder.path().join("base")).unwrap();
+    let directory = Directory::new();
+    fs::create_dir(directory.path().join("base")).unwrap();
     for (name, text) in files {
-        fs::write(folder.path().join("base").join(name.to_text()), text.to_text()).unwrap();
+        fs::write(directory.path().join("base").join(name.to_text()), text.to_text()).unwrap();
     }
-    answer(&world(folder.path(), "{}"), fun, arguments)
+    answer(&world(directory.path(), "{}"), fun, arguments)
 }
 
 #[test]
@@ -101,16 +101,16 @@ fn without_place(errors: &Value) -> Value {
 
 #[test]
 fn the_log_says_where_faults_stand() {
-    let folder = Folder::new();
-    fs::create_dir(folder.path().join("base")).unwrap();
-    let (main, other) = (folder.path().join("base/main.sls"), folder.path().join("base/other.sls"));
+    let directory = Directory::new();
+    fs::create_dir(directory.path().join("base")).unwrap();
+    let (main, other) = (directory.path().join("base/main.sls"), directory.path().join("base/other.sls"));
     fs::write(
         &main,
         "include: [other]\n\nsame:\n  test.nop: []\nlost:\n  test.nop:\n    - require: [{test: nobody}]\n",
     )
     .unwrap();
     fs::write(&other, "same:\n  test.fail_without_changes: []\n").unwrap();
-    let world = world(folder.path(), "{}");
+    let world = world(directory.path(), "{}");
     let host = halite_core::host::Machine;
     let ctx = world.ctx_on(&host, &NoMaster);
     let compiler = Compiler::new(&ctx).unwrap();
@@ -195,8 +195,8 @@ fn conditions_listeners_and_failhard_are_obeyed() {
 
 #[test]
 fn test_mode_changes_nothing() {
-    let folder = Folder::new();
-    let path = folder.path().join("made");
+    let directory = Directory::new();
+    let path = directory.path().join("made");
     let sls = format!("touch {}:\n  cmd.run: []\n", path.display());
     let told = results(&sls, true);
     assert_eq!(told[0].1, None);
@@ -207,23 +207,23 @@ fn test_mode_changes_nothing() {
 
 /// Two states of which each waits for the other: they end because they run at the same time.
 const MEETING: &str = "
-a: {cmd.run: [{name: 'echo a > x; cat y'}, {cwd: FOLDER}, {parallel: true}, {timeout: 20}]}
-b: {cmd.run: [{name: 'cat x; echo b > y'}, {cwd: FOLDER}, {parallel: true}, {timeout: 20}]}
+a: {cmd.run: [{name: 'echo a > x; cat y'}, {cwd: DIRECTORY}, {parallel: true}, {timeout: 20}]}
+b: {cmd.run: [{name: 'cat x; echo b > y'}, {cwd: DIRECTORY}, {parallel: true}, {timeout: 20}]}
 c: {test.nop: [{require: [{cmd: a}]}]}
-d: {cmd.run: [{name: 'test -e made-by-e'}, {cwd: FOLDER}, {parallel: true}, {require: [{cmd: e}]}]}
-e: {cmd.run: [{name: touch made-by-e}, {cwd: FOLDER}, {parallel: true}, {require: [{test: c}]}]}
+d: {cmd.run: [{name: 'test -e made-by-e'}, {cwd: DIRECTORY}, {parallel: true}, {require: [{cmd: e}]}]}
+e: {cmd.run: [{name: touch made-by-e}, {cwd: DIRECTORY}, {parallel: true}, {require: [{test: c}]}]}
 ";
 
 fn meeting(options: &str) -> Value {
-    let folder = Folder::new();
+    let directory = Directory::new();
     for name in ["x", "y"] {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     }
-    fs::create_dir(folder.path().join("base")).unwrap();
-    let sls = MEETING.replace("FOLDER", folder.path().to_str().unwrap());
-    fs::write(folder.path().join("base/main.sls"), sls).unwrap();
-    answer(&world(folder.path(), options), "state.apply", Arguments::positional(["main"]))
+    fs::create_dir(directory.path().join("base")).unwrap();
+    let sls = MEETING.replace("DIRECTORY", directory.path().to_str().unwrap());
+    fs::write(directory.path().join("base/main.sls"), sls).unwrap();
+    answer(&world(directory.path(), options), "state.apply", Arguments::positional(["main"]))
 }
 
 #[test]
@@ -242,13 +242,16 @@ fn parallel_states_run_at_the_same_time_and_are_waited_for() {
 fn no_more_run_at_once_than_the_configuration_allows() {
     let sls: String = (0..6)
         .map(|at| {
-            format!("s{at}: {{cmd.run: [{{name: 'mkdir lock && rmdir lock'}}, {{cwd: FOLDER}}, {{parallel: true}}]}}\n")
+            format!(
+                "s{at}: {{cmd.run: [{{name: 'mkdir lock && rmdir lock'}}, {{cwd: DIRECTORY}}, {{parallel: true}}]}}\n"
+            )
         })
         .collect();
-    let folder = Folder::new();
-    fs::create_dir(folder.path().join("base")).unwrap();
-    fs::write(folder.path().join("base/main.sls"), sls.replace("FOLDER", folder.path().to_str().unwrap())).unwrap();
-    let world = world(folder.path(), "{state_max_parallel: 1}");
+    let directory = Directory::new();
+    fs::create_dir(directory.path().join("base")).unwrap();
+    fs::write(directory.path().join("base/main.sls"), sls.replace("DIRECTORY", directory.path().to_str().unwrap()))
+        .unwrap();
+    let world = world(directory.path(), "{state_max_parallel: 1}");
     let told = answer(&world, "state.apply", Arguments::positional(["main"]));
     assert_eq!(told.as_map().unwrap().len(), 6);
     for result in told.as_map().unwrap().values() {
@@ -267,29 +270,29 @@ fn a_parallel_state_that_fails_hard_ends_the_run() {
 
 #[test]
 fn slots_are_filled_when_the_state_runs() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let sls = "make:\n  cmd.run:\n  - name: echo -n here > MADE\nsay:\n  test.configurable_test_state:\n  \
                - changes: false\n  - result: true\n  - comment: '__slot__:salt:cmd.run(\"cat MADE\") ~ \" and there\"'\n  \
                - require: [{cmd: make}]\n";
-    let sls = sls.replace("MADE", folder.path().join("made").to_str().unwrap());
+    let sls = sls.replace("MADE", directory.path().join("made").to_str().unwrap());
     assert_eq!(results(&sls, false)[1].2, "here and there");
 }
 
 #[test]
 fn what_a_state_changes_can_be_read_again() {
-    let folder = Folder::new();
-    fs::create_dir_all(folder.path().join("base")).unwrap();
-    fs::create_dir_all(folder.path().join("pillar")).unwrap();
-    let root = folder.path().display();
+    let directory = Directory::new();
+    fs::create_dir_all(directory.path().join("base")).unwrap();
+    fs::create_dir_all(directory.path().join("pillar")).unwrap();
+    let root = directory.path().display();
     let sls = format!(
         "before: {{cmd.run: [{{name: 'echo seen'}}, {{onlyif: [{{fun: pillar.get, args: [color]}}]}}]}}\n\
          change: {{cmd.run: [{{name: 'echo \"color: red\" > {root}/pillar/a.sls'}}, {{reload_pillar: true}}]}}\n\
          after: {{cmd.run: [{{name: 'echo seen'}}, {{onlyif: [{{fun: pillar.get, args: [color]}}]}}]}}\n"
     );
-    fs::write(folder.path().join("base/main.sls"), sls).unwrap();
-    fs::write(folder.path().join("pillar/top.sls"), "base: {'*': [a]}").unwrap();
-    fs::write(folder.path().join("pillar/a.sls"), "{}").unwrap();
-    let world = world(folder.path(), &format!("{{pillar_roots: {{base: [{root}/pillar]}}}}"));
+    fs::write(directory.path().join("base/main.sls"), sls).unwrap();
+    fs::write(directory.path().join("pillar/top.sls"), "base: {'*': [a]}").unwrap();
+    fs::write(directory.path().join("pillar/a.sls"), "{}").unwrap();
+    let world = world(directory.path(), &format!("{{pillar_roots: {{base: [{root}/pillar]}}}}"));
     let told = answer(&world, "state.apply", Arguments::positional(["main"]));
     let comments: Vec<String> =
         told.as_map().unwrap().values().map(|result| result.at("comment").unwrap().to_text()).collect();
@@ -301,11 +304,11 @@ fn what_a_state_changes_can_be_read_again() {
 
 #[test]
 fn a_run_can_be_asked_for_and_started_later() {
-    let folder = Folder::new();
-    fs::create_dir_all(folder.path().join("base")).unwrap();
-    fs::create_dir_all(folder.path().join("cache")).unwrap();
-    fs::write(folder.path().join("base/main.sls"), "a: test.succeed_with_changes\n").unwrap();
-    let world = world(folder.path(), "{}");
+    let directory = Directory::new();
+    fs::create_dir_all(directory.path().join("base")).unwrap();
+    fs::create_dir_all(directory.path().join("cache")).unwrap();
+    fs::write(directory.path().join("base/main.sls"), "a: test.succeed_with_changes\n").unwrap();
+    let world = world(directory.path(), "{}");
     let call = |fun: &str, arguments: &[&str]| answer(&world, fun, Arguments::positional(arguments.to_vec()));
     let result = |told: &Value| told.as_map().unwrap().values().next().unwrap().at("result").cloned().unwrap();
     assert_eq!(result(&call("state.request", &["main"])), Value::Null);
@@ -319,11 +322,11 @@ fn a_run_can_be_asked_for_and_started_later() {
 
 #[test]
 fn states_without_a_tree_are_compiled_and_run() {
-    let folder = Folder::new();
-    fs::create_dir_all(folder.path().join("base")).unwrap();
-    let file = folder.path().join("own.sls");
+    let directory = Directory::new();
+    fs::create_dir_all(directory.path().join("base")).unwrap();
+    let file = directory.path().join("own.sls");
     fs::write(&file, "a: {test.nop: [{require: [{test: b}]}]}\nb: test.nop\n").unwrap();
-    let world = world(folder.path(), "{}");
+    let world = world(directory.path(), "{}");
     let call = |fun: &str, argument: &str| answer(&world, fun, Arguments::positional([argument]));
     let ids = |told: Value| -> Vec<String> {
         told.as_map().unwrap().values().map(|result| result.at("__id__").unwrap().to_text()).collect()
@@ -358,17 +361,17 @@ fn thousands_of_requisites_are_no_square() {
 
 #[test]
 fn a_state_has_the_umask_that_it_names() {
-    let folder = Folder::new();
-    fs::create_dir(folder.path().join("base")).unwrap();
-    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    let directory = Directory::new();
+    fs::create_dir(directory.path().join("base")).unwrap();
+    let (one, two) = (directory.path().join("one"), directory.path().join("two"));
     let sls = format!(
         "{}: {{file.managed: [{{contents: x}}, {{umask: '077'}}]}}\n'touch {}': {{cmd.run: [{{umask: 27}}]}}\n\
          wrong: {{test.nop: [{{umask: 9}}]}}\n",
         one.display(),
         two.display()
     );
-    fs::write(folder.path().join("base/main.sls"), sls).unwrap();
-    let ours = answer(&world(folder.path(), "{}"), "state.apply", Arguments::positional(["main"]));
+    fs::write(directory.path().join("base/main.sls"), sls).unwrap();
+    let ours = answer(&world(directory.path(), "{}"), "state.apply", Arguments::positional(["main"]));
     let mode =
         |path: &Path| std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions()) & 0o777;
     assert_eq!((mode(&one), mode(&two)), (0o600, 0o640), "{ours}");
@@ -377,11 +380,11 @@ fn a_state_has_the_umask_that_it_names() {
 
 #[test]
 fn the_configuration_keeps_states_from_other_minions() {
-    let folder = Folder::new();
-    fs::create_dir(folder.path().join("base")).unwrap();
-    fs::write(folder.path().join("base/main.sls"), "a: {test.nop: []}\nb: {cmd.run: [{name: 'true'}]}\n").unwrap();
+    let directory = Directory::new();
+    fs::create_dir(directory.path().join("base")).unwrap();
+    fs::write(directory.path().join("base/main.sls"), "a: {test.nop: []}\nb: {cmd.run: [{name: 'true'}]}\n").unwrap();
     let called = |conditions: &str| {
-        let world = world(folder.path(), &format!("{{global_state_conditions: {conditions}}}"));
+        let world = world(directory.path(), &format!("{{global_state_conditions: {conditions}}}"));
         let ours = answer(&world, "state.apply", Arguments::positional(["main"]));
         let results = ours.as_map().unwrap_or_else(|| panic!("{ours}")).values();
         results.map(|result| result.at("result").and_then(Value::as_bool).is_some()).collect::<Vec<_>>()

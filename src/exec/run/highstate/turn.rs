@@ -72,19 +72,19 @@ impl Run {
 
 /// The line of a minion.
 pub struct Line {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Line {
-    /// Nothing where the minion has no folder: then nobody else can be there either.
+    /// Nothing where the minion has no directory: then nobody else can be there either.
     pub fn of(opts: &Map) -> Option<Line> {
         let cachedir = opts.str_at("cachedir").filter(|cachedir| !cachedir.is_empty())?;
-        Some(Line { folder: Path::new(cachedir).join("state_runs") })
+        Some(Line { directory: Path::new(cachedir).join("state_runs") })
     }
 
     /// Takes a ticket, and waits with it where that is wished. The runs that are in the way are the other answer.
     pub fn stand(&self, run: &Run, wish: Wish) -> Result<Result<Ticket, Vec<Run>>, Fault> {
-        let failed = |error: io::Error| Fault::execution(format!("{}: {error}", self.folder.display()));
+        let failed = |error: io::Error| Fault::execution(format!("{}: {error}", self.directory.display()));
         let taken = self.take(run, wish).map_err(failed)?;
         let (ticket, before) = match taken {
             Ok(taken) => taken,
@@ -102,7 +102,7 @@ impl Line {
     /// The runs that are there, first come first.
     pub fn runs(&self) -> Result<Vec<Run>, Fault> {
         let living = self.guarded(|line| line.living());
-        let living = living.map_err(|error| Fault::execution(format!("{}: {error}", self.folder.display())))?;
+        let living = living.map_err(|error| Fault::execution(format!("{}: {error}", self.directory.display())))?;
         Ok(living.into_iter().map(|(run, _)| run).collect())
     }
 
@@ -119,7 +119,7 @@ impl Line {
             if is_in_the_way {
                 return Ok(Err(living.into_iter().map(|(run, _)| run).collect()));
             }
-            let path = line.folder.join(format!("{:020}", line.numbers()?.last().map_or(1, |last| last + 1)));
+            let path = line.directory.join(format!("{:020}", line.numbers()?.last().map_or(1, |last| last + 1)));
             let mut file = own::create_new(&path)?;
             own::lock(&file)?;
             file.write_all(run.to_json().as_bytes())?;
@@ -129,8 +129,8 @@ impl Line {
 
     /// Does something while nobody else looks or takes.
     fn guarded<T>(&self, does: impl FnOnce(&Line) -> io::Result<T>) -> io::Result<T> {
-        own::make_folders(&self.folder)?;
-        let guard = own::open_or_create(&self.folder.join("lock"))?;
+        own::make_directories(&self.directory)?;
+        let guard = own::open_or_create(&self.directory.join("lock"))?;
         own::lock(&guard)?;
         does(self)
     }
@@ -139,7 +139,7 @@ impl Line {
     fn living(&self) -> io::Result<Vec<(Run, File)>> {
         let mut living = Vec::new();
         for number in self.numbers()? {
-            let path = self.folder.join(format!("{number:020}"));
+            let path = self.directory.join(format!("{number:020}"));
             let mut file = match own::open_to_change(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -157,7 +157,7 @@ impl Line {
     }
 
     fn numbers(&self) -> io::Result<Vec<u64>> {
-        let names = own::entries(&self.folder)?.flatten();
+        let names = own::entries(&self.directory)?.flatten();
         let mut numbers: Vec<u64> = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         numbers.sort_unstable();
         Ok(numbers)
@@ -167,7 +167,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
     use std::fs;
     use std::sync::mpsc::channel;
 
@@ -177,14 +177,14 @@ mod tests {
         Run { fun: fun.to_owned(), jid: JID.to_owned(), pid: 7 }
     }
 
-    fn line(folder: &Folder) -> Line {
-        Line::of(&Map::from_iter([("cachedir", folder.path().to_str().unwrap())])).unwrap()
+    fn line(directory: &Directory) -> Line {
+        Line::of(&Map::from_iter([("cachedir", directory.path().to_str().unwrap())])).unwrap()
     }
 
     #[test]
     fn a_second_run_is_told_who_is_there_and_a_third_may_run_beside() {
-        let folder = Folder::new();
-        let line = line(&folder);
+        let directory = Directory::new();
+        let line = line(&directory);
         let first = line.stand(&run("state.apply"), Wish::Alone).unwrap().unwrap();
         let others = line.stand(&run("state.sls"), Wish::Alone).unwrap().unwrap_err();
         assert_eq!(
@@ -203,19 +203,19 @@ mod tests {
 
     #[test]
     fn who_waits_runs_in_the_order_of_asking() {
-        let folder = Folder::new();
-        let first = line(&folder).stand(&run("0"), Wish::Alone).unwrap().unwrap();
+        let directory = Directory::new();
+        let first = line(&directory).stand(&run("0"), Wish::Alone).unwrap().unwrap();
         let (told, hears) = channel();
         std::thread::scope(|scope| {
             let mut stand = |number: usize| {
-                let (told, folder) = (told.clone(), &folder);
+                let (told, directory) = (told.clone(), &directory);
                 scope.spawn(move || {
-                    let ticket = line(folder).stand(&run(&number.to_string()), Wish::Queued).unwrap().unwrap();
+                    let ticket = line(directory).stand(&run(&number.to_string()), Wish::Queued).unwrap().unwrap();
                     told.send(number).unwrap();
                     drop(ticket);
                 });
                 // In the line before the next one asks.
-                while line(folder).runs().unwrap().len() < number + 1 {
+                while line(directory).runs().unwrap().len() < number + 1 {
                     std::thread::yield_now();
                 }
             };
@@ -228,8 +228,8 @@ mod tests {
 
     #[test]
     fn a_run_that_died_is_in_nobodys_way() {
-        let folder = Folder::new();
-        let line = line(&folder);
+        let directory = Directory::new();
+        let line = line(&directory);
         let dead = line.stand(&run("state.apply"), Wish::Alone).unwrap().unwrap();
         let path = dead.path.clone();
         drop(dead);

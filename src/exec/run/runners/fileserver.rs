@@ -67,7 +67,7 @@ record! {
 }
 
 record! {
-    /// Lists the folders of an environment.
+    /// Lists the directories of an environment.
     ///
     ///   salt-run fileserver.dir_list
     pub struct DirList {
@@ -79,7 +79,7 @@ record! {
 }
 
 record! {
-    /// Lists the empty folders of an environment.
+    /// Lists the empty directories of an environment.
     ///
     ///   salt-run fileserver.empty_dir_list
     pub struct EmptyDirList {
@@ -110,13 +110,13 @@ impl Run for FileList {
 
 impl Run for DirList {
     fn run(self, ctx: &Ctx) -> Reply {
-        list(ctx, Listing::Folders, &self.saltenv, &self.backend)
+        list(ctx, Listing::Directories, &self.saltenv, &self.backend)
     }
 }
 
 impl Run for EmptyDirList {
     fn run(self, ctx: &Ctx) -> Reply {
-        list(ctx, Listing::EmptyFolders, &self.saltenv, &self.backend)
+        list(ctx, Listing::EmptyDirectories, &self.saltenv, &self.backend)
     }
 }
 

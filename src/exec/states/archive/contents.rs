@@ -1,4 +1,4 @@
-//! What is in an archive, compared with what is in the folder.
+//! What is in an archive, compared with what is in the directory.
 
 use super::extract::Work;
 use super::{Format, texts};
@@ -20,7 +20,7 @@ pub struct Contents {
     pub top_links: Vec<String>,
 }
 
-/// What the folder has of it.
+/// What the directory has of it.
 #[derive(Clone, Debug, Default)]
 pub struct Compared {
     pub is_missing: bool,
@@ -75,7 +75,7 @@ impl Work {
         format!("{fault}\n\n{advice} (assuming the source file is a valid {} archive):\n{list}", self.format.name())
     }
 
-    /// How many folders tar takes from the front of names.
+    /// How many directories tar takes from the front of names.
     fn strip_components(&self) -> Option<i64> {
         let options = self.options().filter(|_| self.format == Format::Tar)?;
         let regex = Regex::new(r#"--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?"#).ok()?;
@@ -89,15 +89,15 @@ impl Work {
     pub fn compare(&self, ctx: &Ctx, contents: &Contents) -> Compared {
         let mut compared = Compared::default();
         let all = [
-            (&contents.dirs, Some(FileKind::Folder)),
+            (&contents.dirs, Some(FileKind::Directory)),
             (&contents.files, None),
             (&contents.links, Some(FileKind::Link)),
         ];
         for (names, wanted) in all {
-            // What is neither a folder nor a link is a file of some kind.
+            // What is neither a directory nor a link is a file of some kind.
             let fits = |kind: FileKind| match wanted {
                 Some(wanted) => kind == wanted,
-                None => kind != FileKind::Folder && kind != FileKind::Link,
+                None => kind != FileKind::Directory && kind != FileKind::Link,
             };
             for name in names {
                 let path = paths::join(&[self.name.clone(), name.clone()]);

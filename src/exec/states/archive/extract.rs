@@ -6,7 +6,7 @@ use super::{Extracted, Format};
 use halite_core::host::{ReadOnly, own};
 use halite_core::paths::remove_all;
 use halite_core::program::Program;
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, given};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_lang::words;
@@ -18,7 +18,7 @@ use std::path::Path;
 /// An archive that is to be unpacked.
 pub struct Work {
     pub state: Extracted,
-    /// The folder, with a slash at its end.
+    /// The directory, with a slash at its end.
     pub name: String,
     /// The archive's address or path.
     pub address: String,
@@ -65,7 +65,7 @@ impl Work {
         let kind = ctx.opts.str_at("hash_type").unwrap_or("sha256").to_owned();
         let digest = ask(ctx, "file.get_hash", [("path", path.into()), ("form", kind.as_str().into())])?.to_text();
         let place = self.kept_at(ctx, path);
-        let written = own::make_public_folders(Path::new(&paths::folder_of(&place)))
+        let written = own::make_public_directories(Path::new(&paths::directory_of(&place)))
             .and_then(|()| own::write(Path::new(&place), format!("{kind}:{digest}\n").as_bytes()));
         written.map_err(|error| Fault::execution(format!("{place}: {error}")))
     }
@@ -74,8 +74,9 @@ impl Work {
     pub fn fetch(self, ctx: &Ctx) -> Result<Outcome, Fault> {
         let view = ReadOnly(ctx.host);
         let looking = ctx.on(&view);
-        let look = Look { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
-        let cached = match self.state.cached(&self.address, &self.saltenv)?.plan(&look)? {
+        let context =
+            PlanContext { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
+        let cached = match self.state.cached(&self.address, &self.saltenv)?.plan(&context)? {
             Plan::Stands(outcome) => outcome,
             Plan::Changes { apply, .. } => apply(ctx)?,
         };
@@ -232,11 +233,11 @@ impl Work {
     fn extract(self, ctx: &Ctx, job: Job) -> Result<Outcome, Fault> {
         let mut changes = Map::new();
         let mut outcome = Outcome::done("All files in archive are already present");
-        let folder = self.name.trim_end_matches('/').to_owned();
+        let directory = self.name.trim_end_matches('/').to_owned();
         if job.extracts {
             let mut removed = job.in_the_way.clone();
-            if self.state.clean_parent && ctx.host.stat(Path::new(&folder)).is_ok() {
-                remove(ctx, &folder)?;
+            if self.state.clean_parent && ctx.host.stat(Path::new(&directory)).is_ok() {
+                remove(ctx, &directory)?;
                 changes.insert("removed", format!("Directory {} was removed prior to the extraction", self.name));
                 removed.clear();
             }
@@ -251,9 +252,9 @@ impl Work {
             if !removed.is_empty() {
                 changes.insert("removed", Value::list(removed));
             }
-            let is_new = !paths::is_folder(ctx.host, &folder);
+            let is_new = !paths::is_directory(ctx.host, &directory);
             if is_new {
-                let made = self.folder(ctx, &folder, false)?;
+                let made = self.directory(ctx, &directory, false)?;
                 if made.result == Some(false) {
                     return Ok(made);
                 }
@@ -304,8 +305,8 @@ impl Work {
             missing = self.owned_paths(contents).into_iter().filter(gone).collect();
         }
         for path in self.unowned(ctx, contents) {
-            let done = match paths::is_folder(ctx.host, &path) && !paths::is_link(ctx.host, &path) {
-                true => self.folder(ctx, &path, true)?.result != Some(false),
+            let done = match paths::is_directory(ctx.host, &path) && !paths::is_link(ctx.host, &path) {
+                true => self.directory(ctx, &path, true)?.result != Some(false),
                 false => ctx.host.set(Path::new(&path), self.owner(ctx).attributes()).is_ok(),
             };
             match done {
@@ -329,8 +330,8 @@ impl Work {
         Ok(())
     }
 
-    /// Has `file.directory` make a folder, or give away what is in it.
-    fn folder(&self, ctx: &Ctx, path: &str, recurses: bool) -> Result<Outcome, Fault> {
+    /// Has `file.directory` make a directory, or give away what is in it.
+    fn directory(&self, ctx: &Ctx, path: &str, recurses: bool) -> Result<Outcome, Fault> {
         let mut arguments =
             given([("name", path.into()), ("user", self.state.user.clone()), ("makedirs", true.into())]);
         if recurses {
@@ -341,10 +342,11 @@ impl Work {
         }
         let view = ReadOnly(ctx.host);
         let looking = ctx.on(&view);
-        let look = Look { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
+        let context =
+            PlanContext { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
         let bound = Directory::bind(Arguments::keywords(arguments));
         let directory = bound.map_err(|error| Fault::arguments::<Directory>("file.directory", error))?;
-        match directory.plan(&look)? {
+        match directory.plan(&context)? {
             Plan::Stands(outcome) => Ok(outcome),
             Plan::Changes { apply, .. } => apply(ctx),
         }
@@ -397,7 +399,7 @@ impl Work {
         if !answer.is_success() {
             return Ok(Err(Outcome::failed(answer.complaint()).with_changes(answer.shown())));
         }
-        // What is named without options is what stands in the archive: folders without a slash.
+        // What is named without options is what stands in the archive: directories without a slash.
         let names = answer.stdout.lines().map(|name| name.trim_end_matches('/').to_owned());
         Ok(Ok(match self.options() {
             None => Value::list(names),
@@ -422,7 +424,7 @@ fn differs(ctx: &Ctx, path: &str, owner: &Owner) -> bool {
     if !owner.differences(&stat).is_empty() {
         return true;
     }
-    stat.kind == halite_core::host::FileKind::Folder
+    stat.kind == halite_core::host::FileKind::Directory
         && ctx
             .host
             .list(Path::new(path))

@@ -2,7 +2,7 @@
 
 use super::super::file::source::Source;
 use halite_core::host::{Attributes, own};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, single, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, single, stands};
 use halite_core::{Ctx, Fault};
 use halite_file::difference::{Shown, between_bytes};
 use halite_file::source::{Mismatch, Verify};
@@ -44,8 +44,8 @@ record! {
 }
 
 impl State for File {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let user = self.user;
         let Some(account) = ctx.host.user(&user).ok().flatten() else {
             return Ok(failed(format!("Could not identify group for user {user}")));
@@ -65,7 +65,7 @@ impl State for File {
             verify: if skips { Verify::Skip } else { Verify::Hash },
             ..Source::default()
         };
-        let found = match source.load(look, "") {
+        let found = match source.load(context, "") {
             Ok(Ok(Some(found))) => found,
             Ok(Ok(None)) => return Ok(failed("cron.file: the name is the address of a file")),
             Ok(Err(complaint)) => return Ok(failed(complaint)),
@@ -78,7 +78,7 @@ impl State for File {
             )));
         }
         let template = Template::new(&self.template, &self.defaults, &self.context);
-        let new = match template.text(ctx, &found.address, look.saltenv, found.body)? {
+        let new = match template.text(ctx, &found.address, context.saltenv, found.body)? {
             Ok(new) => new,
             Err(complaint) => return Ok(failed(complaint)),
         };
@@ -96,7 +96,7 @@ impl State for File {
         }
         let would = Outcome::new(None, format!("The following values are set to be changed:\ndiff: {difference}\n"));
         let apply = move |ctx: &Ctx| {
-            let file = own::temporary_folder().join(format!("halite-{:016x}", random::bits()));
+            let file = own::temporary_directory().join(format!("halite-{:016x}", random::bits()));
             let private = Attributes { mode: Some(0o600), ..Attributes::default() };
             let refused = |error: std::io::Error| Fault::execution(format!("{}: {error}", file.display()));
             ctx.host.write(&file, &new, private).map_err(refused)?;

@@ -3,14 +3,14 @@
 use super::{absolute, own_name, refused, single};
 use halite_core::host::FileKind;
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, change, failed};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Keywords;
 use std::path::Path;
 
 record! {
-    /// Makes sure that there is no file, link or folder of a name; a folder is removed with all that is in it.
+    /// Makes sure that there is no file, link or directory of a name; a directory is removed with all that is in it.
     ///
     ///   /tmp/foo:
     ///     file.absent: []
@@ -22,8 +22,8 @@ record! {
 }
 
 impl State for Absent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let name = own_name(look.ctx, &self.name);
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let name = own_name(context.ctx, &self.name);
         let path = match absolute(&name, "absent") {
             Ok(path) => path,
             Err(wrong) => return Ok(failed(wrong)),
@@ -34,10 +34,10 @@ impl State for Absent {
         }
         // A slash at the end would have a link followed.
         let path = Path::new(path.to_string_lossy().trim_end_matches('/')).to_owned();
-        let Ok(stat) = look.ctx.host.stat(&path) else {
+        let Ok(stat) = context.ctx.host.stat(&path) else {
             return Ok(already(format!("File {name} is not present")));
         };
-        let kind = if stat.kind == FileKind::Folder { "Directory" } else { "File" };
+        let kind = if stat.kind == FileKind::Directory { "Directory" } else { "File" };
         let would = format!("{kind} {name} is set for removal");
         Ok(change(single("removed", name.as_str()), would, move |ctx: &Ctx| {
             Ok(match remove_all(ctx.host, &path) {

@@ -1,6 +1,6 @@
 //! `file.accumulated`: lines that several states contribute to one file.
 
-use halite_core::state::{Look, Plan, State, already, failed};
+use halite_core::state::{Plan, PlanContext, State, already, failed};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Keywords;
@@ -31,13 +31,13 @@ record! {
 const KEPT: &str = "accumulators";
 
 impl State for Accumulated {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         if self.name.is_empty() {
             return Ok(failed("Must provide name to file.accumulated"));
         }
         let wanted_by: Vec<Value> = ["require_in", "watch_in"]
             .iter()
-            .filter_map(|kind| look.low.at(kind).and_then(Value::as_list))
+            .filter_map(|kind| context.low.at(kind).and_then(Value::as_list))
             .flatten()
             .filter_map(|requisite| requisite.at("file").cloned())
             .collect();
@@ -47,11 +47,11 @@ impl State for Accumulated {
             text => vec![text],
         };
         if wanted_by.is_empty() {
-            let text = |key: &str| look.low.at(key).map(Value::to_text).unwrap_or_default();
+            let text = |key: &str| context.low.at(key).map(Value::to_text).unwrap_or_default();
             let comment = format!("Orphaned accumulator {} in {}:{}", self.name, text("__sls__"), text("__id__"));
             return Ok(failed(comment));
         }
-        let mut scratch = look.ctx.scratch.borrow_mut();
+        let mut scratch = context.ctx.scratch.borrow_mut();
         let kept = inner(&mut scratch, KEPT).and_then(|kept| inner(kept, &self.filename));
         let Some(own) = kept.and_then(|of_file| inner(of_file, &self.name)) else {
             return Err(Fault::Internal("what is accumulated is no map".to_owned()));

@@ -2,8 +2,8 @@
 
 use super::source::{Texts, texts};
 use super::{existing, own_name, refused, single};
-use halite_core::paths::make_folders;
-use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
+use halite_core::paths::make_directories;
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, change, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::difference::Shown;
 use halite_file::template::Template;
@@ -26,7 +26,7 @@ record! {
         name: String,
         /// The lines: a text, or a list of texts.
         text: Value = (),
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
         /// The address of the text.
         source: Value = (),
@@ -50,7 +50,7 @@ record! {
 }
 
 impl State for Append {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let given = Texts {
             source: self.source,
             source_hash: self.source_hash,
@@ -59,7 +59,7 @@ impl State for Append {
             template: Template::new(&self.template, &self.defaults, &self.context),
         };
         let end = End { ignores: self.ignore_whitespace, shown: Shown::when(self.show_changes) };
-        add(look, &self.name, &self.text, &given, self.makedirs, end)
+        add(context, &self.name, &self.text, &given, self.makedirs, end)
     }
 }
 
@@ -78,16 +78,16 @@ pub trait Side: 'static {
 
 /// The way of `file.append` and `file.prepend`.
 pub fn add<S: Side>(
-    look: &Look,
+    context: &PlanContext,
     name: &str,
     text: &Value,
     given: &Texts,
     makedirs: bool,
     side: S,
 ) -> Result<Plan, Fault> {
-    let ctx = look.ctx;
+    let ctx = context.ctx;
     let name = own_name(ctx, name);
-    let chunks = match chunks(look, &name, S::FUNCTION, text, given)? {
+    let chunks = match chunks(context, &name, S::FUNCTION, text, given)? {
         Ok(chunks) => chunks,
         Err(wrong) => return Ok(failed(wrong)),
     };
@@ -145,17 +145,17 @@ impl Side for End {
 
 /// The texts of a state: its own, or those of its sources. The error is for whoever wrote the SLS.
 fn chunks(
-    look: &Look,
+    context: &PlanContext,
     name: &str,
     function: &str,
     text: &Value,
     given: &Texts,
 ) -> Result<Result<Vec<String>, String>, Fault> {
-    match existing(look.ctx, name, function) {
+    match existing(context.ctx, name, function) {
         Err(wrong) if !wrong.ends_with(": file not found") => return Ok(Err(wrong)),
         _ => {}
     }
-    Ok(match texts(look, given)? {
+    Ok(match texts(context, given)? {
         Ok(Some(texts)) => Ok(texts),
         Err(complaint) => Err(complaint),
         Ok(None) => match text {
@@ -168,20 +168,20 @@ fn chunks(
 
 /// The text of a file.
 fn text_at(ctx: &Ctx, name: &str) -> Result<Result<String, String>, Fault> {
-    if paths::is_folder(ctx.host, name) {
+    if paths::is_directory(ctx.host, name) {
         return Ok(Err(format!("{name} is not a file")));
     }
     let bytes = ctx.host.read(Path::new(name)).map_err(|error| super::fault(name, &error))?;
     Ok(String::from_utf8(bytes).map_err(|_| format!("{name} is not text in UTF-8")))
 }
 
-/// Makes the folders above a file. What comes back is why there is none.
+/// Makes the directories above a file. What comes back is why there is none.
 fn created(ctx: &Ctx, name: &str, makedirs: bool) -> Option<Outcome> {
-    let folder = Path::new(name).parent().filter(|folder| !super::is_folder(ctx, folder))?;
+    let directory = Path::new(name).parent().filter(|directory| !super::is_directory(ctx, directory))?;
     if !makedirs {
         return Some(Outcome::failed(format!("{name}: file not found")));
     }
-    make_folders(ctx.host, folder).err().map(|error| refused(&format!("{name} cannot be made"), &error))
+    make_directories(ctx.host, directory).err().map(|error| refused(&format!("{name} cannot be made"), &error))
 }
 
 /// The lines of those texts that are not there yet.

@@ -6,7 +6,7 @@ use super::source::{Texts, texts};
 use super::{Outcome, existing, own_name, single};
 use halite_core::Fault;
 use halite_core::state::given;
-use halite_core::state::{Look, Plan, State, already, change, failed};
+use halite_core::state::{Plan, PlanContext, State, already, change, failed};
 use halite_file::template::Template;
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -61,8 +61,8 @@ record! {
 }
 
 impl State for Blockreplace {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         let given_texts = Texts {
             source: self.source,
@@ -79,14 +79,14 @@ impl State for Blockreplace {
             return Ok(failed(wrong));
         }
         let mut content = if self.content.is_null() { String::new() } else { self.content.to_text() };
-        let id = look.low.at("__id__").map(Value::to_text).unwrap_or_default();
+        let id = context.low.at("__id__").map(Value::to_text).unwrap_or_default();
         for line in accumulated::of_block(ctx, &name, &id) {
             if !content.is_empty() {
                 content.push('\n');
             }
             content.push_str(&line);
         }
-        match texts(look, &given_texts)? {
+        match texts(context, &given_texts)? {
             Ok(more) => content.extend(more.into_iter().flatten()),
             Err(complaint) => return Ok(failed(complaint)),
         }

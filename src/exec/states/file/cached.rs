@@ -1,7 +1,7 @@
 //! `file.cached`, `file.not_cached`: files of the cache.
 
 use super::single;
-use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::arguments::Signers;
 use halite_lang::digest::HashType;
@@ -43,8 +43,8 @@ record! {
 type Sum = (String, String);
 
 impl State for Cached {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let saltenv = self.saltenv.clone().unwrap_or_else(|| "base".to_owned());
         let kind = scheme(&self.name);
         let hash = self.source_hash.clone().filter(|hash| !hash.is_empty());
@@ -182,8 +182,8 @@ record! {
 }
 
 impl State for NotCached {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         if matches!(scheme(&self.name).as_str(), "" | "file") {
             let path = paths::real(ctx.host, &own_path(ctx, &self.name));
             return Ok(already(format!("File {path} is a local path, no action taken")));

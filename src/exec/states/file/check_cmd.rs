@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A command, and the file that it sees.
 pub struct Check {
     pub command: String,
-    pub folder: Option<String>,
+    pub directory: Option<String>,
     /// The end of the file's name: some programs look at it.
     pub ending: String,
 }
@@ -21,9 +21,9 @@ pub struct Check {
 /// Has a command look at the content. What comes back is what it has against it.
 pub fn checked(ctx: &Ctx, desired: &Desired, check: Option<Check>) -> Result<Option<Outcome>, Fault> {
     let Some(check) = check else { return Ok(None) };
-    let folder = check.folder.filter(|folder| !folder.is_empty());
-    let folder = folder.map_or_else(own::temporary_folder, PathBuf::from);
-    let file = folder.join(format!("halite-{:016x}{}", random::bits(), check.ending));
+    let directory = check.directory.filter(|directory| !directory.is_empty());
+    let directory = directory.map_or_else(own::temporary_directory, PathBuf::from);
+    let file = directory.join(format!("halite-{:016x}{}", random::bits(), check.ending));
     // Without a new content it is the one that is there.
     let part = match &desired.body {
         Some(body) => body.part().unwrap_or(Part::EMPTY),

@@ -1,7 +1,7 @@
 //! `file.comment`, `file.uncomment`.
 
 use super::{existing, own_name, single};
-use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, change, failed};
 use halite_core::{Ctx, Fault};
 use halite_file::difference::{Shown, between_bytes};
 use halite_lang::regex::Regex;
@@ -31,15 +31,15 @@ record! {
 }
 
 impl State for Comment {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let name = own_name(look.ctx, &self.name);
-        if let Err(wrong) = existing(look.ctx, &name, "comment") {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let name = own_name(context.ctx, &self.name);
+        if let Err(wrong) = existing(context.ctx, &name, "comment") {
             return Ok(failed(wrong));
         }
         let bare = without_anchors(&self.regex)?;
         let commented = format!("{}{bare}", self.char);
-        if !found(look.ctx, &name, &format!("^(?!\\s*{})\\s*{bare}", self.char))? {
-            return Ok(if found(look.ctx, &name, &commented)? {
+        if !found(context.ctx, &name, &format!("^(?!\\s*{})\\s*{bare}", self.char))? {
+            return Ok(if found(context.ctx, &name, &commented)? {
                 already("Pattern already commented")
             } else if self.ignore_missing {
                 already("Pattern not found and ignore_missing set to True")
@@ -71,15 +71,15 @@ record! {
 }
 
 impl State for Uncomment {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let name = own_name(look.ctx, &self.name);
-        if let Err(wrong) = existing(look.ctx, &name, "uncomment") {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let name = own_name(context.ctx, &self.name);
+        if let Err(wrong) = existing(context.ctx, &name, "uncomment") {
             return Ok(failed(wrong));
         }
         let bare = self.regex.trim_start_matches('^');
         let uncommented = format!("^[ \t]*{bare}");
-        if !found(look.ctx, &name, &format!("{}[ \t]*{bare}", self.char))? {
-            return Ok(match found(look.ctx, &name, &uncommented)? {
+        if !found(context.ctx, &name, &format!("{}[ \t]*{bare}", self.char))? {
+            return Ok(match found(context.ctx, &name, &uncommented)? {
                 true => already("Pattern already uncommented"),
                 false => failed(format!("{}: Pattern not found", self.regex)),
             });

@@ -1,9 +1,9 @@
 //! `file.copy`.
 
-use super::{absolute, group_of, is_folder, made_above, mode, own_name, single, user_or_own};
+use super::{absolute, group_of, is_directory, made_above, mode, own_name, single, user_or_own};
 use halite_core::host::Host;
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::content::Part;
 use halite_file::owner::Owner;
@@ -13,7 +13,7 @@ use halite_value::{Map, Value};
 use std::path::Path;
 
 record! {
-    /// Makes a copy of a file or a folder, if there is nothing of its name.
+    /// Makes a copy of a file or a directory, if there is nothing of its name.
     ///
     ///   /etc/example.conf:
     ///     file.copy:
@@ -25,7 +25,7 @@ record! {
         source: String,
         /// Replace what is there, each time.
         force: bool = false,
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
         /// The copy has owner and mode of what is copied.
         preserve: bool = false,
@@ -35,17 +35,17 @@ record! {
         group: Value = (),
         /// Its mode.
         mode: Value = (),
-        /// The mode of folders that are made.
+        /// The mode of directories that are made.
         dir_mode: Value = (),
-        /// Where the name is a folder, the copy goes into it.
+        /// Where the name is a directory, the copy goes into it.
         subdir: bool = false,
         kwargs: Keywords,
     }
 }
 
 impl State for Copy {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let (mut name, source) = (own_name(ctx, &self.name), own_name(ctx, &self.source));
         if let Err(wrong) = absolute(&name, "copy") {
             return Ok(failed(wrong));
@@ -68,7 +68,7 @@ impl State for Copy {
         };
         let missing = owner.missing();
         let given = name.clone();
-        if paths::is_folder(ctx.host, &name) && self.subdir {
+        if paths::is_directory(ctx.host, &name) && self.subdir {
             name = paths::join(&[name, paths::name_of(&source).to_owned()]);
         }
         let is_there = ctx.host.stat(Path::new(&name)).is_ok();
@@ -111,14 +111,14 @@ impl Work {
                 return Ok(Outcome::failed(format!("Failed to delete \"{name}\" in preparation for forced move")));
             }
         }
-        if let Some(folder) = path.parent().filter(|folder| !is_folder(ctx, folder)) {
+        if let Some(directory) = path.parent().filter(|directory| !is_directory(ctx, directory)) {
             if !makedirs {
-                return Ok(Outcome::failed(format!("The target directory {} is not present", folder.display())));
+                return Ok(Outcome::failed(format!("The target directory {} is not present", directory.display())));
             }
             let derived = owner.mode.map(|mode| mode & 0o777).map(super::target::with_entry);
             made_above(ctx, &name, &owner.with_mode(dir_mode.or(derived)))?;
         }
-        let is_tree = paths::is_folder(ctx.host, &source);
+        let is_tree = paths::is_directory(ctx.host, &source);
         let copied = ctx.run("file.copy", Arguments::positional([source.as_str(), &name]).with("recurse", true));
         let before = ctx.host.stat(path).ok();
         let owned = match is_tree {
@@ -142,12 +142,12 @@ impl Work {
     }
 }
 
-/// Gives away what is in a folder; modes stay.
-fn own_below(host: &dyn Host, folder: &Path, owner: &Owner) -> std::io::Result<()> {
-    for name in host.list(folder)? {
-        let path = folder.join(name);
+/// Gives away what is in a directory; modes stay.
+fn own_below(host: &dyn Host, directory: &Path, owner: &Owner) -> std::io::Result<()> {
+    for name in host.list(directory)? {
+        let path = directory.join(name);
         host.set(&path, owner.with_mode(None).attributes())?;
-        if host.stat(&path)?.kind == halite_core::host::FileKind::Folder {
+        if host.stat(&path)?.kind == halite_core::host::FileKind::Directory {
             own_below(host, &path, owner)?;
         }
     }

@@ -1,7 +1,7 @@
 //! `file.decode`.
 
 use super::own_name;
-use halite_core::state::{Look, Outcome, Plan, State, already, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_lang::digest::HashType;
 use halite_value::record;
@@ -31,8 +31,8 @@ record! {
 }
 
 impl State for Decode {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let content = match (given(&self.encoded_data), given(&self.contents_pillar)) {

@@ -3,11 +3,11 @@
 mod below;
 
 use super::clean::{Kept, removals, remove};
-use super::{absolute, is_folder, made_above, mode, own_name, refused, single};
+use super::{absolute, is_directory, made_above, mode, own_name, refused, single};
 use below::{Below, Recursion};
 use halite_core::host::FileKind;
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_value::record;
@@ -16,7 +16,7 @@ use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
 record! {
-    /// Makes sure that there is a folder, and whose it is.
+    /// Makes sure that there is a directory, and whose it is.
     ///
     ///   /srv/stuff:
     ///     file.directory:
@@ -34,11 +34,11 @@ record! {
         recurse: Value = (),
         /// How many levels below it.
         max_depth: Option<i64> = (),
-        /// The mode of the folder, and of those below it.
+        /// The mode of the directory, and of those below it.
         dir_mode: Value = (),
         /// The mode of files below it.
         file_mode: Value = (),
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
         /// Remove what is in it and what no state that this one requires has put there.
         clean: bool = false,
@@ -52,17 +52,17 @@ record! {
         force: bool = false,
         /// Another name for what is in the way.
         backupname: Option<String> = (),
-        /// Whether a link to a folder is good enough.
+        /// Whether a link to a directory is good enough.
         allow_symlink: bool = true,
-        /// Leave the folder itself alone.
+        /// Leave the directory itself alone.
         children_only: bool = false,
         kwargs: Keywords,
     }
 }
 
 impl State for Directory {
-    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(mut self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         let name = if name.len() > 1 { name.trim_end_matches('/').to_owned() } else { name };
         if name.is_empty() {
@@ -89,7 +89,7 @@ impl State for Directory {
             Err(wrong) => return Ok(failed(owner.missing().unwrap_or(wrong))),
         };
         let missing = owner.missing();
-        let plan = self.planned(look, name, path, owner, file_mode)?;
+        let plan = self.planned(context, name, path, owner, file_mode)?;
         Ok(match (missing, plan) {
             (Some(missing), Plan::Changes { would, .. }) => stands(would, Outcome::failed(missing)),
             (Some(missing), _) => failed(missing),
@@ -101,19 +101,19 @@ impl State for Directory {
 impl Directory {
     fn planned(
         self,
-        look: &Look,
+        context: &PlanContext,
         name: String,
         path: PathBuf,
         owner: Owner,
         file_mode: Option<u32>,
     ) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+        let ctx = context.ctx;
         let mut changes = Map::new();
         let in_the_way = match ctx.host.stat(&path) {
             Ok(stat) if stat.kind == FileKind::Link => {
-                (!is_folder(ctx, &path) || !self.allow_symlink || self.force).then_some("symlink")
+                (!is_directory(ctx, &path) || !self.allow_symlink || self.force).then_some("symlink")
             }
-            Ok(stat) if stat.kind != FileKind::Folder => Some("file"),
+            Ok(stat) if stat.kind != FileKind::Directory => Some("file"),
             _ => None,
         };
         let way = match in_the_way.map(|kind| self.way(ctx, &name, kind)) {
@@ -137,11 +137,11 @@ impl Directory {
             }
             Way::Remove(kind) => drop(changes.insert("forced", format!("{kind} would be forcibly replaced"))),
         }
-        let is_new = !matches!(way, Way::Free) || !is_folder(ctx, &path);
+        let is_new = !matches!(way, Way::Free) || !is_directory(ctx, &path);
         let recursion = match Recursion::of(&self.recurse) {
             Ok(recursion) => recursion,
             Err(wrong) => {
-                // Salt makes the folder, and says then what is wrong.
+                // Salt makes the directory, and says then what is wrong.
                 return Ok(failed(wrong));
             }
         };
@@ -164,7 +164,7 @@ impl Directory {
             }
         }
         let removed = match self.clean && !is_new {
-            true => Kept::required(look, &name)?.others(ctx, &name, &self.exclude_pat)?,
+            true => Kept::required(context, &name)?.others(ctx, &name, &self.exclude_pat)?,
             false => Vec::new(),
         };
         changes.extend(removals(&removed));
@@ -226,7 +226,7 @@ enum Way {
     Remove(&'static str),
 }
 
-/// A folder that is to be made or changed.
+/// A directory that is to be made or changed.
 struct Work {
     name: String,
     path: PathBuf,
@@ -271,8 +271,8 @@ impl Work {
             let path = path.to_text();
             let is_removed = change.at("removed").is_some();
             if path.starts_with('/') && !is_removed {
-                let is_folder = ctx.host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Folder);
-                let owner = self.below.owner(is_folder);
+                let is_directory = ctx.host.stat(Path::new(&path)).is_ok_and(|stat| stat.kind == FileKind::Directory);
+                let owner = self.below.owner(is_directory);
                 self.set(ctx, &path, &owner, &mut changes, &mut failures);
             }
         }
@@ -311,13 +311,13 @@ impl Work {
 
     fn make_new(self, ctx: &Ctx, mut changes: Map) -> Result<Outcome, Fault> {
         let Work { name, path, owner, makedirs, .. } = self;
-        if path.parent().is_some_and(|above| !is_folder(ctx, above)) {
+        if path.parent().is_some_and(|above| !is_directory(ctx, above)) {
             if !makedirs {
                 return Ok(Outcome::failed(format!("No directory to create {name} in")).with_changes(changes));
             }
             made_above(ctx, &name, &owner)?;
         }
-        let made = ctx.host.make_folder(&path, 0o777).and_then(|()| ctx.host.set(&path, owner.attributes()));
+        let made = ctx.host.make_directory(&path, 0o777).and_then(|()| ctx.host.set(&path, owner.attributes()));
         if let Err(error) = made {
             return Ok(refused(&format!("Failed to create directory {name}"), &error));
         }

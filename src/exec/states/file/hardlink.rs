@@ -1,8 +1,8 @@
 //! `file.hardlink`.
 
 use super::owner::owned;
-use super::{group_of, is_folder, made_above, mode, own_name, single, user_or_own};
-use halite_core::state::{Look, Outcome, Plan, State, failed};
+use super::{group_of, is_directory, made_above, mode, own_name, single, user_or_own};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_value::record;
@@ -23,9 +23,9 @@ record! {
         target: String,
         /// Replace a file that is in the way.
         force: bool = false,
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
-        /// The owner of folders that are made.
+        /// The owner of directories that are made.
         user: Value = (),
         /// Their group.
         group: Value = (),
@@ -36,8 +36,8 @@ record! {
 }
 
 impl State for Hardlink {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         if name.is_empty() {
             return Ok(failed("Must provide name to file.hardlink"));
@@ -75,10 +75,10 @@ fn checked(ctx: &Ctx, name: &str, target: &str, force: bool) -> Outcome {
     if !paths::exists(host, target) {
         return Outcome::failed(format!("Target {target} for hard link does not exist"));
     }
-    if paths::is_folder(host, target) {
+    if paths::is_directory(host, target) {
         return Outcome::failed(format!("Unable to hard link from directory {target}"));
     }
-    if paths::is_folder(host, name) {
+    if paths::is_directory(host, name) {
         return Outcome::failed(format!("Unable to hard link to directory {name}"));
     }
     if !paths::exists(host, name) {
@@ -125,7 +125,7 @@ impl Link {
     fn make(self, ctx: &Ctx, force: bool, makedirs: bool) -> Result<Outcome, Fault> {
         let Link { name, target, owner, .. } = self;
         for (direction, path) in [("to", &name), ("from", &target)] {
-            if paths::is_folder(ctx.host, path) {
+            if paths::is_directory(ctx.host, path) {
                 return Ok(Outcome::failed(format!("Unable to hard link {direction} directory {path}")));
             }
         }
@@ -133,9 +133,9 @@ impl Link {
             return Ok(Outcome::failed(format!("Target {target} for hard link does not exist")));
         }
         let path = Path::new(&name);
-        if let Some(folder) = path.parent().filter(|folder| !is_folder(ctx, folder)) {
+        if let Some(directory) = path.parent().filter(|directory| !is_directory(ctx, directory)) {
             if !makedirs {
-                return Ok(Outcome::failed(format!("Directory {} for hard link is not present", folder.display())));
+                return Ok(Outcome::failed(format!("Directory {} for hard link is not present", directory.display())));
             }
             made_above(ctx, &name, &owner)?;
         }

@@ -1,7 +1,7 @@
 //! `file.keyvalue`.
 
 use super::{own_name, single};
-use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -55,8 +55,8 @@ record! {
 }
 
 impl State for Keyvalue {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let name = own_name(look.ctx, &self.name);
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let name = own_name(context.ctx, &self.name);
         if name.is_empty() {
             return Ok(failed("Must provide name to file.keyvalue"));
         }
@@ -71,7 +71,7 @@ impl State for Keyvalue {
                 return Ok(failed(format!("file.keyvalue key and value not supplied and key_values {why}")));
             }
         };
-        let (text, appends) = match look.ctx.host.read(Path::new(&name)) {
+        let (text, appends) = match context.ctx.host.read(Path::new(&name)) {
             Ok(bytes) => (String::from_utf8_lossy(&bytes).into_owned(), self.append_if_not_found),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && self.create_if_missing => {
                 (String::new(), true)

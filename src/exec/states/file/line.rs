@@ -4,7 +4,7 @@ use super::edit::Edit;
 use super::managed::Managed;
 use super::{existing, own_name, single};
 use halite_core::state::given;
-use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Record};
@@ -53,8 +53,8 @@ record! {
 }
 
 impl State for Line {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         if name.is_empty() {
             return Ok(failed("Must provide name to file.line"));
@@ -68,7 +68,7 @@ impl State for Line {
             ("replace", false.into()),
         ]);
         let bound = Managed::bind(Arguments::keywords(attributes));
-        let managed = bound.map_err(|error| Fault::arguments::<Managed>("file.managed", error))?.plan(look)?;
+        let managed = bound.map_err(|error| Fault::arguments::<Managed>("file.managed", error))?.plan(context)?;
         let mode = self.mode.map(|mode| mode.to_lowercase());
         let wrong = match mode.as_deref() {
             None => Some("Mode was not defined. How to process the file?"),

@@ -6,8 +6,8 @@ use super::check_cmd::{Check, checked};
 use super::owner::owned;
 use super::source::{Found, Source};
 use super::target::{Seen, above};
-use super::{accumulated, is_folder, mode, own_name, single};
-use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
+use super::{accumulated, is_directory, mode, own_name, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::Complaint;
 use halite_file::access::Access;
@@ -59,9 +59,9 @@ record! {
         attrs: Option<String> = (),
         /// A template engine for the content.
         template: Option<String> = (),
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
-        /// The mode of folders that are made.
+        /// The mode of directories that are made.
         dir_mode: Value = (),
         /// Variables of the template.
         context: Value = (),
@@ -77,7 +77,7 @@ record! {
         create: bool = true,
         /// The content itself: text, or a list of lines.
         contents: Value = (),
-        /// The folder for the file that `check_cmd` sees.
+        /// The directory for the file that `check_cmd` sees.
         tmp_dir: Option<String> = (),
         /// The end of that file's name.
         tmp_ext: Option<String> = "",
@@ -140,8 +140,8 @@ const MODELESS: &str =
 const ONE_ONLY: &str = "Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted";
 
 impl State for Managed {
-    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
-        self.name = own_name(look.ctx, &self.name);
+    fn plan(mut self, context: &PlanContext) -> Result<Plan, Fault> {
+        self.name = own_name(context.ctx, &self.name);
         if self.name.is_empty() {
             return Ok(failed("Destination file name is required"));
         }
@@ -149,7 +149,7 @@ impl State for Managed {
             return Ok(failed("selinux must be a map of seuser, serole, setype and serange"));
         }
         let warned = self.kwargs.0.contains("file_mode");
-        let plan = self.planned(look)?;
+        let plan = self.planned(context)?;
         Ok(if warned { with_warning(plan) } else { plan })
     }
 }
@@ -168,8 +168,8 @@ fn with_warning(plan: Plan) -> Plan {
 }
 
 impl Managed {
-    fn planned(mut self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn planned(mut self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let keeps_mode = self.mode.as_str().is_some_and(|mode| mode.eq_ignore_ascii_case("keep"));
         let mode = match mode(&self.mode) {
             Ok(mode) => mode,
@@ -192,7 +192,7 @@ impl Managed {
         if let Some((what, _)) = maps.iter().find(|(_, value)| value.truthy() && as_map(value).is_none()) {
             return Ok(failed(format!("{what} must be formed as a dict")));
         }
-        let contents = match self.contents(look) {
+        let contents = match self.contents(context) {
             Ok(contents) => contents,
             Err(complaint) => return Ok(failed(complaint)),
         };
@@ -206,14 +206,14 @@ impl Managed {
         if !path.is_absolute() {
             return Ok(failed(missing.unwrap_or_else(|| format!("Specified file {name} is not an absolute path"))));
         }
-        if is_folder(ctx, path) {
+        if is_directory(ctx, path) {
             return Ok(failed(missing.unwrap_or_else(|| format!("Specified target {name} is a directory"))));
         }
         let has_engine = self.template.as_ref().is_some_and(|engine| !engine.is_empty());
-        self.replace &= has_engine || !self.source().is_at(look, &name);
+        self.replace &= has_engine || !self.source().is_at(context, &name);
         let plan = match !self.replace && paths::exists(ctx.host, &name) {
             true => self.of_attributes(ctx, owner)?,
-            false => self.of_content(look, contents, owner, keeps_mode)?,
+            false => self.of_content(context, contents, owner, keeps_mode)?,
         };
         Ok(owned(missing, plan))
     }
@@ -253,18 +253,18 @@ impl Managed {
 
     fn of_content(
         &self,
-        look: &Look,
+        context: &PlanContext,
         contents: Option<Vec<u8>>,
         mut owner: Owner,
         keeps_mode: bool,
     ) -> Result<Plan, Fault> {
-        let (ctx, name) = (look.ctx, self.name.clone());
+        let (ctx, name) = (context.ctx, self.name.clone());
         let loaded = match contents {
             Some(bytes) => {
-                let made = self.template(ctx, &name).apply(ctx, &name, look.saltenv, bytes);
+                let made = self.template(ctx, &name).apply(ctx, &name, context.saltenv, bytes);
                 Ok(made.map(|bytes| Some(Loaded { body: Body::Bytes(bytes), ..Loaded::default() })))
             }
-            None => self.loaded(look),
+            None => self.loaded(context),
         };
         let loaded = match loaded {
             Ok(Ok(loaded)) => loaded,
@@ -280,7 +280,7 @@ impl Managed {
         let has_content = loaded.is_some();
         let Loaded { body, address, sum, mismatch } = loaded.unwrap_or_default();
         if let Some(address) = address.as_ref().filter(|_| keeps_mode) {
-            owner.mode = self.source().mode(look, address);
+            owner.mode = self.source().mode(context, address);
         }
         let dir_mode = match mode(&self.dir_mode) {
             Ok(dir_mode) => dir_mode,
@@ -301,7 +301,7 @@ impl Managed {
             ignored: Ignored::new(self.ignore_ordering, self.ignore_whitespace, &self.ignore_comment_characters),
             ..Desired::default()
         };
-        let unsigned = match self.unsigned(look, &desired) {
+        let unsigned = match self.unsigned(context, &desired) {
             Ok(()) => None,
             Err(fault) => Some(format!("Failed checking new file's signature: {fault}")),
         };
@@ -332,10 +332,10 @@ impl Managed {
         let would = Outcome::new(None, to_change(&name)).with_changes(seen.changes.clone());
         let check = self.check_cmd.clone().filter(|command| !command.is_empty()).map(|command| Check {
             command,
-            folder: self.tmp_dir.clone(),
+            directory: self.tmp_dir.clone(),
             ending: self.tmp_ext.clone().unwrap_or_default(),
         });
-        let again = Again { source: self.source(), saltenv: look.saltenv.to_owned() };
+        let again = Again { source: self.source(), saltenv: context.saltenv.to_owned() };
         let apply = move |ctx: &Ctx| {
             if let Err(complaint) = again.bring(ctx, &mut desired)? {
                 return Ok(Outcome::failed(complaint));
@@ -349,16 +349,16 @@ impl Managed {
     }
 
     /// The content of the source, run through the template where one is named; nothing where there is no source.
-    fn loaded(&self, look: &Look) -> Result<Result<Option<Loaded>, Complaint>, Fault> {
-        let found = match self.source().load(look, &self.name)? {
+    fn loaded(&self, context: &PlanContext) -> Result<Result<Option<Loaded>, Complaint>, Fault> {
+        let found = match self.source().load(context, &self.name)? {
             Ok(Some(found)) => found,
             Ok(None) => return Ok(Ok(None)),
             Err(complaint) => return Ok(Err(complaint)),
         };
         let Found { address, body, sum, mismatch } = found;
-        let mut template = self.template(look.ctx, &self.name);
+        let mut template = self.template(context.ctx, &self.name);
         template.variables.entry_or("source", || address.as_str().into());
-        let body = match template.made(look.ctx, &address, look.saltenv, body)? {
+        let body = match template.made(context.ctx, &address, context.saltenv, body)? {
             Ok(body) => body,
             Err(complaint) => return Ok(Err(complaint)),
         };
@@ -395,8 +395,8 @@ impl Managed {
     }
 
     /// Fails where new content from elsewhere is not signed as it should be.
-    fn unsigned(&self, look: &Look, desired: &Desired) -> Result<(), Fault> {
-        let ctx = look.ctx;
+    fn unsigned(&self, context: &PlanContext, desired: &Desired) -> Result<(), Fault> {
+        let ctx = context.ctx;
         let Some(signature) = self.signed(&self.signature).read(ctx)? else { return Ok(()) };
         let Some(body) = desired.body.as_ref().filter(|_| desired.is_from_source) else { return Ok(()) };
         let real = paths::real(ctx.host, &desired.name);
@@ -405,8 +405,8 @@ impl Managed {
             return Ok(());
         }
         match part {
-            Part::At(path) => signature.check_at(ctx, path, look.saltenv, !self.verify_ssl),
-            Part::Bytes(bytes) => signature.check(ctx, bytes, look.saltenv, !self.verify_ssl),
+            Part::At(path) => signature.check_at(ctx, path, context.saltenv, !self.verify_ssl),
+            Part::Bytes(bytes) => signature.check(ctx, bytes, context.saltenv, !self.verify_ssl),
         }
     }
 
@@ -448,8 +448,8 @@ impl Again {
             Some(Body::At(path)) if !paths::exists(ctx.host, path) => {}
             _ => return Ok(Ok(())),
         }
-        let look = Look { ctx, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
-        match self.source.load(&look, &desired.name)? {
+        let context = PlanContext { ctx, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
+        match self.source.load(&context, &desired.name)? {
             Ok(Some(Found { body, sum, mismatch: None, .. })) => {
                 desired.body = Some(body);
                 desired.verified = sum;
@@ -487,7 +487,7 @@ mod tests {
     fn a_large_source_is_brought_when_the_file_is_written_and_missed_where_it_has_gone() {
         let source = "/image";
         let bytes = "line\n".repeat(100_000);
-        let world = World::on(Fake::new().file(source, &bytes).folder("/srv"));
+        let world = World::on(Fake::new().file(source, &bytes).directory("/srv"));
         let wanted = || Arguments::default().with("name", "/srv/image").with("source", source);
         let gone = planned(&world, "file.managed", wanted());
         let (_, done) = both(&world, planned(&world, "file.managed", wanted()));

@@ -2,7 +2,7 @@
 
 use super::own_name;
 use halite_core::host::FileKind;
-use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_value::record;
@@ -39,8 +39,8 @@ record! {
 }
 
 impl State for Mknod {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         if name.is_empty() {
             return Ok(failed("Must provide name to file.mknod"));

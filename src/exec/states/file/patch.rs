@@ -1,10 +1,10 @@
 //! `file.patch`.
 
 use super::source::Source;
-use super::{is_folder, own_name};
+use super::{is_directory, own_name};
 use halite_core::host::own;
 use halite_core::program::{Answer, Program};
-use halite_core::state::{Look, Outcome, Plan, State, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::source::{Mismatch, Verify};
 use halite_file::template::Template;
@@ -17,13 +17,13 @@ use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
 record! {
-    /// Makes sure that a patch is applied to a file or a folder, by patch(1).
+    /// Makes sure that a patch is applied to a file or a directory, by patch(1).
     ///
     ///   /opt/myfile.txt:
     ///     file.patch:
     ///       - source: salt://myfile.patch
     pub struct Patch {
-        /// The path of the file or the folder.
+        /// The path of the file or the directory.
         name: String,
         /// The address of the patch; of a list the first that is there.
         source: Value = (),
@@ -43,7 +43,7 @@ record! {
         options: String = "",
         /// Where what could not be applied is written.
         reject_file: Option<String> = (),
-        /// How many folders are taken from the front of names, where a folder is patched.
+        /// How many directories are taken from the front of names, where a directory is patched.
         strip: Option<i64> = (),
         /// The environment of the source.
         saltenv: Option<String> = (),
@@ -52,7 +52,7 @@ record! {
 }
 
 impl State for Patch {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let warned: Vec<String> = ["hash", "dry_run_first"]
             .iter()
             .filter(|name| self.kwargs.0.contains(name))
@@ -62,7 +62,7 @@ impl State for Patch {
             true => outcome,
             false => outcome.with("warnings", Value::list(warned.iter().map(String::as_str))),
         };
-        Ok(match self.planned(look)? {
+        Ok(match self.planned(context)? {
             Plan::Stands(outcome) => Plan::Stands(mark(outcome)),
             Plan::Changes { would, apply } => {
                 let would = mark(would);
@@ -73,8 +73,8 @@ impl State for Patch {
 }
 
 impl Patch {
-    fn planned(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn planned(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let Some(program) = ctx.host.which("patch") else {
             return Ok(failed("patch executable not found on minion"));
         };
@@ -100,8 +100,8 @@ impl Patch {
             verify,
             ..Source::default()
         };
-        let saltenv = self.saltenv.clone().unwrap_or_else(|| look.saltenv.to_owned());
-        let inner = Look { saltenv: &saltenv, ..*look };
+        let saltenv = self.saltenv.clone().unwrap_or_else(|| context.saltenv.to_owned());
+        let inner = PlanContext { saltenv: &saltenv, ..*context };
         let template = Template::new(&self.template, &self.defaults, &self.context);
         let found = match source.load(&inner, "") {
             Ok(Ok(Some(found))) => found,
@@ -121,7 +121,7 @@ impl Patch {
         };
         let mut argv = vec![program.to_string_lossy().into_owned()];
         argv.extend(options);
-        if let Some(strip) = strip.filter(|_| is_folder(ctx, Path::new(&name))) {
+        if let Some(strip) = strip.filter(|_| is_directory(ctx, Path::new(&name))) {
             argv.push(format!("-p{strip}"));
         }
         let work = Work { argv, name, patch: bytes, rejects: self.reject_file };
@@ -133,13 +133,13 @@ impl Patch {
         if !path.starts_with('/') {
             return Some(format!("'{path}' is not an absolute path"));
         }
-        let has_folder = paths::is_folder(ctx.host, &paths::folder_of(path));
-        (!has_folder)
+        let has_directory = paths::is_directory(ctx.host, &paths::directory_of(path));
+        (!has_directory)
             .then(|| format!("Parent directory for reject_file '{path}' either does not exist, or is not a directory"))
     }
 }
 
-/// The options without those that the state sets itself, and how many folders are taken away.
+/// The options without those that the state sets itself, and how many directories are taken away.
 fn sanitized(options: &str, strip: Option<i64>) -> Result<(Vec<String>, Option<i64>), String> {
     const REFUSED: [&str; 6] = ["-N", "--forward", "-r", "--reject-file", "-o", "--output"];
     let words = words::split(options)?;
@@ -179,8 +179,8 @@ struct Work {
 impl Work {
     /// Tries the patch into files of its own, which are gone when it is known how that went.
     fn plan(self, ctx: &Ctx) -> Result<Plan, Fault> {
-        let folder = own::temporary_folder();
-        let own = |kind: &str| folder.join(format!("halite-{kind}-{:016x}", random::bits()));
+        let directory = own::temporary_directory();
+        let own = |kind: &str| directory.join(format!("halite-{kind}-{:016x}", random::bits()));
         let (output, rejects) = (own("out"), self.rejects.clone().map_or_else(|| own("rej"), PathBuf::from));
         let more = ["-N", "-r", &rejects.to_string_lossy(), "-o", &output.to_string_lossy()].map(str::to_owned);
         let check = self.run(ctx, &more, None).query(ctx);
@@ -231,7 +231,7 @@ impl Work {
         let program = Program::new(self.argv.iter().cloned()).args(more.iter().cloned());
         let patch = patch.unwrap_or_else(|| self.patch.clone());
         let program = program.stdin(patch);
-        match is_folder(ctx, Path::new(&self.name)) {
+        match is_directory(ctx, Path::new(&self.name)) {
             true => program.args(["-d".to_owned(), self.name.clone()]),
             false => program.arg(&self.name),
         }

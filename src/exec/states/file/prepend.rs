@@ -3,7 +3,7 @@
 use super::append::{Side, add, missing};
 use super::single;
 use super::source::Texts;
-use halite_core::state::{Look, Outcome, Plan, State};
+use halite_core::state::{Outcome, Plan, PlanContext, State};
 use halite_core::{Ctx, Fault};
 use halite_file::difference::{Shown, between_bytes};
 use halite_file::template::Template;
@@ -22,7 +22,7 @@ record! {
         name: String,
         /// The lines: a text, or a list of texts.
         text: Value = (),
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
         /// The address of the text.
         source: Value = (),
@@ -46,7 +46,7 @@ record! {
 }
 
 impl State for Prepend {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let given = Texts {
             source: self.source,
             source_hash: self.source_hash,
@@ -55,7 +55,7 @@ impl State for Prepend {
             template: Template::new(&self.template, &self.defaults, &self.context),
         };
         let beginning = Beginning { header: self.header, shown: Shown::when(self.show_changes) };
-        add(look, &self.name, &self.text, &given, self.makedirs, beginning)
+        add(context, &self.name, &self.text, &given, self.makedirs, beginning)
     }
 }
 

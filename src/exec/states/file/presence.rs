@@ -2,7 +2,7 @@
 
 use super::followed;
 use halite_core::Fault;
-use halite_core::state::{Look, Plan, State, already, failed};
+use halite_core::state::{Plan, PlanContext, State, already, failed};
 use halite_value::record;
 use halite_value::record::Keywords;
 use std::path::Path;
@@ -20,9 +20,9 @@ record! {
 }
 
 impl State for Exists {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        Ok(match followed(look.ctx, Path::new(&name)) {
+        Ok(match followed(context.ctx, Path::new(&name)) {
             _ if name.is_empty() => failed("Must provide name to file.exists"),
             Some(_) => already(format!("Path {name} exists")),
             None => failed(format!("Specified path {name} does not exist")),
@@ -43,9 +43,9 @@ record! {
 }
 
 impl State for Missing {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        Ok(match followed(look.ctx, Path::new(&name)) {
+        Ok(match followed(context.ctx, Path::new(&name)) {
             _ if name.is_empty() => failed("Must provide name to file.missing"),
             Some(_) => failed(format!("Specified path {name} exists")),
             None => already(format!("Path {name} is missing")),

@@ -1,14 +1,14 @@
 //! `file.pruned`.
 
 use super::{own_name, single};
-use halite_core::state::{Look, Outcome, Plan, State, already, change};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, change};
 use halite_core::{Fault, paths};
 use halite_value::record;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
 
 record! {
-    /// Makes sure that there is no empty folder of a name.
+    /// Makes sure that there is no empty directory of a name.
     ///
     ///   /tmp/empty:
     ///     file.pruned:
@@ -16,9 +16,9 @@ record! {
     pub struct Pruned {
         /// The path.
         name: String,
-        /// Remove the empty folders below it first.
+        /// Remove the empty directories below it first.
         recurse: bool = false,
-        /// Folders that are not empty are no failure.
+        /// Directories that are not empty are no failure.
         ignore_errors: bool = false,
         /// Leave those alone that were changed in so many days.
         older_than: Option<i64> = (),
@@ -26,10 +26,10 @@ record! {
 }
 
 impl State for Pruned {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let name = own_name(look.ctx, &self.name);
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let name = own_name(context.ctx, &self.name);
         let recurse = self.recurse || self.ignore_errors;
-        if !paths::is_folder(look.ctx.host, &name) {
+        if !paths::is_directory(context.ctx.host, &name) {
             return Ok(already(format!("Directory {name} is not present")));
         }
         let would = format!("Directory {name} is set for removal");

@@ -9,7 +9,7 @@ use super::symlink::Symlink;
 use super::{absolute, mode, own_name, single};
 use halite_core::paths::remove_all;
 use halite_core::state::given;
-use halite_core::state::{Apply, Look, Outcome, Plan, State, failed, stands};
+use halite_core::state::{Apply, Outcome, Plan, PlanContext, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_value::record;
@@ -19,7 +19,7 @@ use std::path::Path;
 use tree::{Tree, Wanted};
 
 record! {
-    /// Brings a folder of the file server with all that is in it.
+    /// Brings a directory of the file server with all that is in it.
     ///
     ///   /etc/apache2:
     ///     file.recurse:
@@ -28,7 +28,7 @@ record! {
     ///       - dir_mode: '0755'
     ///       - include_empty: True
     pub struct Recurse {
-        /// The path of the folder.
+        /// The path of the directory.
         name: String,
         /// Its address; of a list the first that is there, or all with `merge`.
         source: Value,
@@ -42,11 +42,11 @@ record! {
         user: Value = (),
         /// The group.
         group: Value = (),
-        /// The mode of folders.
+        /// The mode of directories.
         dir_mode: Value = (),
         /// The mode of files; `keep`: that of the source.
         file_mode: Value = (),
-        /// The mode of folders that are made for links.
+        /// The mode of directories that are made for links.
         sym_mode: Value = (),
         /// A template engine for the files.
         template: Option<String> = (),
@@ -56,7 +56,7 @@ record! {
         replace: bool = true,
         /// Variables of the template that are not in `context`.
         defaults: Value = (),
-        /// Make empty folders too.
+        /// Make empty directories too.
         include_empty: bool = false,
         /// `minion`: a copy of what is replaced is kept in the cache.
         backup: Option<String> = "",
@@ -64,7 +64,7 @@ record! {
         include_pat: Value = (),
         /// No files that match.
         exclude_pat: Value = (),
-        /// How many levels of folders.
+        /// How many levels of directories.
         maxdepth: Option<i64> = (),
         /// Make links of the source links here, too.
         keep_symlinks: bool = false,
@@ -77,8 +77,8 @@ record! {
 }
 
 impl State for Recurse {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         if self.kwargs.0.contains("mode") {
             const REFUSED: &str = "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.";
@@ -100,20 +100,20 @@ impl State for Recurse {
             links: self.keep_symlinks,
             merge: self.merge,
         };
-        let tree = match Tree::read(look, &name, &self.source, &wanted) {
+        let tree = match Tree::read(context, &name, &self.source, &wanted) {
             Ok(tree) => tree,
             Err(Fault::Execution(complaint)) => return Ok(failed(format!("Recurse failed: {complaint}"))),
             Err(fault) => return Err(fault),
         };
-        let is_new = !paths::is_folder(ctx.host, &name);
+        let is_new = !paths::is_directory(ctx.host, &name);
         if is_new && paths::exists(ctx.host, &name) {
             return Ok(failed(format!("The path {name} exists and is not a directory")));
         }
         let missing = owner.missing();
-        let parts = self.parts(look, &tree)?;
+        let parts = self.parts(context, &tree)?;
         let removed = match self.clean && !is_new {
             true => {
-                let mut kept = Kept::required(look, &name)?;
+                let mut kept = Kept::required(context, &name)?;
                 tree.paths().for_each(|path| kept.add(path));
                 kept.others(ctx, &name, &self.exclude_pat)?
             }
@@ -158,7 +158,7 @@ fn apply_all(
 ) -> Result<Outcome, Fault> {
     let mut told = Told::default();
     let mut made = false;
-    if !paths::is_folder(ctx.host, name) {
+    if !paths::is_directory(ctx.host, name) {
         let arguments = Map::from_iter(owner.values());
         ctx.run("file.mkdir", Arguments::keywords(arguments).with("dir_path", name))?;
         made = true;
@@ -167,7 +167,7 @@ fn apply_all(
         if ctx.is_cancelled() {
             return Err(Fault::Cancelled);
         }
-        // The folder itself was just made, which is no change by itself, as Salt has it.
+        // The directory itself was just made, which is no change by itself, as Salt has it.
         if made && path == name {
             continue;
         }
@@ -184,10 +184,10 @@ fn apply_all(
 }
 
 impl Recurse {
-    /// What each folder, file and link needs, in the order in which it is done.
-    fn parts(&self, look: &Look, tree: &Tree) -> Result<Vec<(String, Plan)>, Fault> {
+    /// What each directory, file and link needs, in the order in which it is done.
+    fn parts(&self, context: &PlanContext, tree: &Tree) -> Result<Vec<(String, Plan)>, Fault> {
         let mut parts = Vec::new();
-        for path in &tree.folders {
+        for path in &tree.directories {
             let arguments = given([
                 ("name", path.as_str().into()),
                 ("user", self.user.clone()),
@@ -195,8 +195,10 @@ impl Recurse {
                 ("dir_mode", self.dir_mode.clone()),
                 ("makedirs", true.into()),
             ]);
-            parts
-                .push((path.clone(), self.in_the_way(look, path, planned::<Directory>(look, "directory", arguments)?)));
+            parts.push((
+                path.clone(),
+                self.in_the_way(context, path, planned::<Directory>(context, "directory", arguments)?),
+            ));
         }
         for (path, address) in &tree.files {
             let mut arguments = self.kwargs.0.clone();
@@ -215,11 +217,11 @@ impl Recurse {
                 ("defaults", self.defaults.clone()),
                 ("backup", self.backup.clone().into()),
             ]));
-            if self.clean && self.replace && paths::is_folder(look.ctx.host, path) {
-                parts.push((path.clone(), replaced_folder(path, arguments, look.saltenv)));
+            if self.clean && self.replace && paths::is_directory(context.ctx.host, path) {
+                parts.push((path.clone(), replaced_directory(path, arguments, context.saltenv)));
                 continue;
             }
-            parts.push((path.clone(), planned::<Managed>(look, "managed", arguments)?));
+            parts.push((path.clone(), planned::<Managed>(context, "managed", arguments)?));
         }
         for (path, target) in &tree.links {
             let arguments = given([
@@ -231,18 +233,18 @@ impl Recurse {
                 ("group", self.group.clone()),
                 ("mode", self.sym_mode.clone()),
             ]);
-            parts.push((path.clone(), planned::<Symlink>(look, "symlink", arguments)?));
+            parts.push((path.clone(), planned::<Symlink>(context, "symlink", arguments)?));
         }
         Ok(parts)
     }
 
-    /// With `clean`, what is in the way of a folder makes way.
-    fn in_the_way(&self, look: &Look, path: &str, plan: Plan) -> Plan {
-        if !self.clean || paths::is_folder(look.ctx.host, path) || !paths::exists(look.ctx.host, path) {
+    /// With `clean`, what is in the way of a directory makes way.
+    fn in_the_way(&self, context: &PlanContext, path: &str, plan: Plan) -> Plan {
+        if !self.clean || paths::is_directory(context.ctx.host, path) || !paths::exists(context.ctx.host, path) {
             return plan;
         }
         let (path, owner) =
-            (path.to_owned(), Owner::new(look.ctx, &self.user, &self.group, mode(&self.dir_mode).ok().flatten()));
+            (path.to_owned(), Owner::new(context.ctx, &self.user, &self.group, mode(&self.dir_mode).ok().flatten()));
         let would = Outcome::new(None, format!("Replacing {path} with a directory"));
         let apply = move |ctx: &Ctx| {
             remove_all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
@@ -255,14 +257,14 @@ impl Recurse {
     }
 }
 
-/// A file in whose place a folder is.
-fn replaced_folder(path: &str, arguments: Map, saltenv: &str) -> Plan {
+/// A file in whose place a directory is.
+fn replaced_directory(path: &str, arguments: Map, saltenv: &str) -> Plan {
     let would = Outcome::new(None, format!("Replacing directory {path} with a file"));
     let (path, saltenv) = (path.to_owned(), saltenv.to_owned());
     let apply = move |ctx: &Ctx| {
         remove_all(ctx.host, Path::new(&path)).map_err(|error| super::fault(&path, &error))?;
-        let look = Look { ctx, low: &Map::new(), saltenv: &saltenv, changed: &[], rehearsal: None };
-        let outcome = match planned::<Managed>(&look, "managed", arguments)? {
+        let context = PlanContext { ctx, low: &Map::new(), saltenv: &saltenv, changed: &[], rehearsal: None };
+        let outcome = match planned::<Managed>(&context, "managed", arguments)? {
             Plan::Stands(outcome) => outcome,
             Plan::Changes { apply, .. } => apply(ctx)?,
         };
@@ -273,9 +275,9 @@ fn replaced_folder(path: &str, arguments: Map, saltenv: &str) -> Plan {
     Plan::Changes { would, apply: Box::new(apply) }
 }
 
-fn planned<S: State + Record>(look: &Look, function: &str, arguments: Map) -> Result<Plan, Fault> {
+fn planned<S: State + Record>(context: &PlanContext, function: &str, arguments: Map) -> Result<Plan, Fault> {
     let wrong = |error| Fault::arguments::<S>(format!("file.{function}"), error);
-    S::bind(Arguments::keywords(arguments)).map_err(wrong)?.plan(look)
+    S::bind(Arguments::keywords(arguments)).map_err(wrong)?.plan(context)
 }
 
 /// What is told of all paths together.
@@ -326,8 +328,8 @@ impl Told {
     }
 }
 
-/// The paths that a low chunk of `file.recurse` puts into its folder.
-pub fn paths_of(look: &Look, name: &str, low: &Map) -> Result<Vec<String>, Fault> {
+/// The paths that a low chunk of `file.recurse` puts into its directory.
+pub fn paths_of(context: &PlanContext, name: &str, low: &Map) -> Result<Vec<String>, Fault> {
     let value = |key: &str| low.at(key).cloned().unwrap_or_default();
     let wanted = Wanted {
         include: value("include_pat"),
@@ -337,6 +339,6 @@ pub fn paths_of(look: &Look, name: &str, low: &Map) -> Result<Vec<String>, Fault
         links: value("keep_symlinks").truthy(),
         merge: value("merge").truthy(),
     };
-    let tree = Tree::read(look, name, &value("source"), &wanted)?;
+    let tree = Tree::read(context, name, &value("source"), &wanted)?;
     Ok(tree.paths().map(str::to_owned).collect())
 }

@@ -1,8 +1,8 @@
 //! `file.rename`.
 
-use super::{absolute, is_folder, made_above, own_name, single};
+use super::{absolute, is_directory, made_above, own_name, single};
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, already, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_value::Map;
@@ -11,7 +11,7 @@ use halite_value::record::{Arguments, Keywords};
 use std::path::Path;
 
 record! {
-    /// Gives a file or a folder another name. Once that is done it stays so.
+    /// Gives a file or a directory another name. Once that is done it stays so.
     ///
     ///   /etc/sudoers:
     ///     file.rename:
@@ -23,15 +23,15 @@ record! {
         source: String,
         /// Replace what is there.
         force: bool = false,
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
         kwargs: Keywords,
     }
 }
 
 impl State for Rename {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = with_variables(ctx, &own_name(ctx, &self.name));
         let source = with_variables(ctx, &own_name(ctx, &self.source));
         let path = match absolute(&name, "rename") {
@@ -54,9 +54,9 @@ fn rename(ctx: &Ctx, source: &str, name: &str, makedirs: bool) -> Result<Outcome
     if ctx.host.stat(path).is_ok() && remove_all(ctx.host, path).is_err() {
         return Ok(Outcome::failed(format!("Failed to delete \"{name}\" in preparation for forced move")));
     }
-    if let Some(folder) = path.parent().filter(|folder| !is_folder(ctx, folder)) {
+    if let Some(directory) = path.parent().filter(|directory| !is_directory(ctx, directory)) {
         if !makedirs {
-            return Ok(Outcome::failed(format!("The target directory {} is not present", folder.display())));
+            return Ok(Outcome::failed(format!("The target directory {} is not present", directory.display())));
         }
         made_above(ctx, name, &Owner::default())?;
     }

@@ -4,7 +4,7 @@ use super::edit::Edit;
 use super::{existing, own_name};
 use halite_core::Fault;
 use halite_core::state::given;
-use halite_core::state::{Look, Plan, State, already, failed};
+use halite_core::state::{Plan, PlanContext, State, already, failed};
 use halite_value::Value;
 use halite_value::record;
 
@@ -49,9 +49,9 @@ record! {
 }
 
 impl State for Replace {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let name = own_name(look.ctx, &self.name);
-        if let Err(wrong) = existing(look.ctx, &name, "replace") {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let name = own_name(context.ctx, &self.name);
+        if let Err(wrong) = existing(context.ctx, &name, "replace") {
             return Ok(match self.ignore_if_missing && wrong.ends_with(": file not found") {
                 true => already("No changes needed to be made"),
                 false => failed(wrong),
@@ -71,6 +71,6 @@ impl State for Replace {
             ("backslash_literal", self.backslash_literal.into()),
             ("encoding", self.encoding.into()),
         ]);
-        Edit { function: "file.replace", arguments, would: "Changes would have been made" }.plan(look.ctx)
+        Edit { function: "file.replace", arguments, would: "Changes would have been made" }.plan(context.ctx)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::own_name;
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 record! {
-    /// Keeps so many of the backups in a folder, by their age, and removes the others.
+    /// Keeps so many of the backups in a directory, by their age, and removes the others.
     ///
     ///   /var/backups/example_directory:
     ///     file.retention_schedule:
@@ -24,7 +24,7 @@ record! {
     ///           first_of_year: all
     ///       - strptime_format: example_name_%Y%m%dT%H%M%S.tar.bz2
     pub struct RetentionSchedule {
-        /// The folder.
+        /// The directory.
         name: String,
         /// How many are kept: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year,
         /// each with a number or `all`.
@@ -37,13 +37,13 @@ record! {
 }
 
 impl State for RetentionSchedule {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         if name.is_empty() {
             return Ok(failed("Must provide name to file.retention_schedule"));
         }
-        if !paths::is_folder(ctx.host, &name) {
+        if !paths::is_directory(ctx.host, &name) {
             return Ok(failed("Name provided to file.retention must be a directory"));
         }
         let zone = match self.timezone.as_deref() {

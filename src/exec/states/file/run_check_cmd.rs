@@ -2,7 +2,7 @@
 
 use super::check_cmd::run;
 use halite_core::Fault;
-use halite_core::state::{Look, Outcome, Plan, State, change};
+use halite_core::state::{Outcome, Plan, PlanContext, State, change};
 use halite_value::Map;
 use halite_value::record;
 use halite_value::record::Keywords;
@@ -25,7 +25,7 @@ record! {
 }
 
 impl State for RunCheckCmd {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         let would = format!("Command \"{} {}\" would have been executed", self.cmd, self.filename);
         Ok(change(Map::new(), would, move |ctx| {
             let complaint = run(ctx, &self.cmd, &PathBuf::from(&self.filename))?;

@@ -3,7 +3,7 @@
 use super::check_cmd::{Check, checked};
 use super::target::{Seen, above};
 use super::{absolute, mode, own_name, single};
-use halite_core::state::{Look, Outcome, Plan, State, already, failed, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::content::Body;
 use halite_file::desired::Desired;
@@ -38,7 +38,7 @@ record! {
         mode: Value = (),
         /// `minion`: a copy of what is replaced is kept in the cache.
         backup: Option<String> = "",
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
         /// Whether the difference is shown.
         show_changes: bool = true,
@@ -58,7 +58,7 @@ record! {
         deserializer_opts: Value = (),
         /// A command that says whether the content is right, before it is put in place.
         check_cmd: Option<String> = (),
-        /// The folder for the file that it sees.
+        /// The directory for the file that it sees.
         tmp_dir: Option<String> = (),
         /// The end of that file's name.
         tmp_ext: Option<String> = "",
@@ -67,8 +67,8 @@ record! {
 }
 
 impl State for Serialize {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         if name.is_empty() {
             return Ok(failed("Must provide name to file.serialize"));
@@ -145,7 +145,7 @@ impl State for Serialize {
         let check = self.check_cmd.clone().filter(|command| !command.is_empty() && !seen.changes.is_empty());
         let check = check.map(|command| Check {
             command,
-            folder: self.tmp_dir.clone(),
+            directory: self.tmp_dir.clone(),
             ending: self.tmp_ext.clone().unwrap_or_default(),
         });
         let apply = move |ctx: &Ctx| match checked(ctx, &desired, check)? {

@@ -1,7 +1,7 @@
 //! `file.shortcut`: refused.
 
 use halite_core::Fault;
-use halite_core::state::{Look, Plan, State, failed};
+use halite_core::state::{Plan, PlanContext, State, failed};
 use halite_value::record;
 use halite_value::record::Keywords;
 
@@ -21,7 +21,7 @@ record! {
 }
 
 impl State for Shortcut {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         Ok(failed("Shortcuts are only supported on Windows"))
     }
 }

@@ -1,7 +1,7 @@
 //! Where the content of a file comes from, as an SLS gives it.
 
 use halite_core::Fault;
-use halite_core::state::Look;
+use halite_core::state::PlanContext;
 use halite_file::Complaint;
 use halite_file::choice::first_of;
 use halite_file::content::Body;
@@ -42,17 +42,17 @@ pub struct Found {
 
 impl Source {
     /// The address that is taken, with its hash; nothing where no source is given.
-    pub fn choice(&self, look: &Look) -> Result<Option<(String, Value)>, Fault> {
+    pub fn choice(&self, context: &PlanContext) -> Result<Option<(String, Value)>, Fault> {
         if !self.address.truthy() {
             return Ok(None);
         }
-        let (address, hash) = first_of(look.ctx, self.address.clone(), self.hash.clone(), look.saltenv)?;
+        let (address, hash) = first_of(context.ctx, self.address.clone(), self.hash.clone(), context.saltenv)?;
         Ok(Some((address.to_text(), hash)))
     }
 
     /// Brings the content here. `name` is the path of the file that it is for.
-    pub fn load(&self, look: &Look, name: &str) -> Result<Result<Option<Found>, Complaint>, Fault> {
-        let Some((address, hash)) = self.choice(look)? else { return Ok(Ok(None)) };
+    pub fn load(&self, context: &PlanContext, name: &str) -> Result<Result<Option<Found>, Complaint>, Fault> {
+        let Some((address, hash)) = self.choice(context)? else { return Ok(Ok(None)) };
         let hash = hash.truthy().then(|| hash_text(&hash));
         // What nothing is fetched by is refused, and so is a path that is not absolute.
         let kind = scheme(&address);
@@ -60,9 +60,9 @@ impl Source {
             if !matches!(kind.as_str(), "" | "file") && hash.is_none() && self.verify == Verify::Hash {
                 return Ok(Err(unverifiable(&address)));
             }
-            FileClient::new(look.ctx).cache_file(&address, look.saltenv, &Wanted::default())?;
+            FileClient::new(context.ctx).cache_file(&address, context.saltenv, &Wanted::default())?;
         }
-        let found = match self.request(look, name, &address, hash.as_deref()).find(look.ctx, Until::Here)? {
+        let found = match self.request(context, name, &address, hash.as_deref()).find(context.ctx, Until::Here)? {
             Ok(found) => found,
             Err(complaint) => return Ok(Err(complaint)),
         };
@@ -71,17 +71,23 @@ impl Source {
     }
 
     /// Whether a file has the hash that is asked for already, so that no web server need be asked for the content.
-    pub fn is_at(&self, look: &Look, name: &str) -> bool {
-        let Ok(Some((address, hash))) = self.choice(look) else { return false };
-        hash.truthy() && self.request(look, name, &address, Some(&hash_text(&hash))).is_there(look.ctx)
+    pub fn is_at(&self, context: &PlanContext, name: &str) -> bool {
+        let Ok(Some((address, hash))) = self.choice(context) else { return false };
+        hash.truthy() && self.request(context, name, &address, Some(&hash_text(&hash))).is_there(context.ctx)
     }
 
     /// The mode that the file has where it comes from; nothing where nobody knows.
-    pub fn mode(&self, look: &Look, address: &str) -> Option<u32> {
-        mode_of(look.ctx, address, look.saltenv).ok().flatten()
+    pub fn mode(&self, context: &PlanContext, address: &str) -> Option<u32> {
+        mode_of(context.ctx, address, context.saltenv).ok().flatten()
     }
 
-    fn request<'a>(&'a self, look: &Look<'a>, name: &'a str, address: &'a str, hash: Option<&'a str>) -> Request<'a> {
+    fn request<'a>(
+        &'a self,
+        context: &PlanContext<'a>,
+        name: &'a str,
+        address: &'a str,
+        hash: Option<&'a str>,
+    ) -> Request<'a> {
         Request {
             name,
             address: Some(address),
@@ -91,7 +97,7 @@ impl Source {
                 signed: Some(&self.signed),
                 unchecked: self.unchecked,
             },
-            saltenv: look.saltenv,
+            saltenv: context.saltenv,
             verify: self.verify,
         }
     }
@@ -109,7 +115,7 @@ fn hash_text(hash: &Value) -> String {
 }
 
 /// The rendered texts of `source` or `sources`, as `file.append` and its like take them; nothing where none is given.
-pub fn texts(look: &Look, given: &Texts) -> Result<Result<Option<Vec<String>>, Complaint>, Fault> {
+pub fn texts(context: &PlanContext, given: &Texts) -> Result<Result<Option<Vec<String>>, Complaint>, Fault> {
     let list = |value: &Value| value.as_list().map(<[Value]>::to_vec).unwrap_or_default();
     let (sources, hashes) = (list(&given.sources), list(&given.source_hashes));
     if given.source.truthy() && !sources.is_empty() {
@@ -129,14 +135,14 @@ pub fn texts(look: &Look, given: &Texts) -> Result<Result<Option<Vec<String>>, C
     for (address, hash) in pairs {
         let verify = if hash.truthy() { Verify::Hash } else { Verify::Skip };
         let source = Source { address: address.clone(), hash, verify, ..Source::default() };
-        let Ok(Some(found)) = source.load(look, "")? else {
+        let Ok(Some(found)) = source.load(context, "")? else {
             return Ok(Err(format!("Failed to load template file {}", address.to_text())));
         };
         if let Some(Mismatch { kind, wanted, own }) = found.mismatch {
             let address = address.to_text();
             return Ok(Err(format!("The {kind} hash of {address} is {own} and not {wanted}")));
         }
-        let rendered = match given.template.text(look.ctx, &found.address, look.saltenv, found.body)? {
+        let rendered = match given.template.text(context.ctx, &found.address, context.saltenv, found.body)? {
             Ok(rendered) => String::from_utf8_lossy(&rendered).into_owned(),
             Err(complaint) => return Ok(Err(complaint)),
         };

@@ -1,10 +1,10 @@
 //! `file.symlink`.
 
 use super::owner::owned;
-use super::{absolute, group_of, is_folder, made_above, mode, own_name, refused, single, user_or_own};
+use super::{absolute, group_of, is_directory, made_above, mode, own_name, refused, single, user_or_own};
 use halite_core::host::{FileKind, Stat};
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, failed, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_value::Value;
@@ -23,17 +23,17 @@ record! {
         name: String,
         /// Where it points to.
         target: String,
-        /// Replace a file or a folder that is in the way.
+        /// Replace a file or a directory that is in the way.
         force: bool = false,
         /// Another name for what is in the way.
         backupname: Option<String> = (),
-        /// Make the folders that are missing.
+        /// Make the directories that are missing.
         makedirs: bool = false,
         /// The owner of the link; the one of the minion if not given.
         user: Value = (),
         /// The group of the link.
         group: Value = (),
-        /// The mode of folders that are made.
+        /// The mode of directories that are made.
         mode: Value = (),
         /// Replace a file in one step; here that is always so.
         atomic: bool = false,
@@ -48,8 +48,8 @@ record! {
 }
 
 impl State for Symlink {
-    fn plan(mut self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(mut self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         self.name = own_name(ctx, &self.name);
         if self.name.is_empty() {
             return Ok(failed("Must provide name to file.symlink"));
@@ -70,14 +70,14 @@ impl State for Symlink {
         }
         let owned_by = format!("{}:{}", user.to_text(), group.to_text());
         let mut would = self.checked(ctx, stat.as_ref(), &owner, &owned_by);
-        if let Some(folder) = path.parent().filter(|folder| !is_folder(ctx, folder)) {
-            let folder = folder.display();
+        if let Some(directory) = path.parent().filter(|directory| !is_directory(ctx, directory)) {
+            let directory = directory.display();
             if !self.makedirs {
-                let missing = format!("Directory {folder} for symlink is not present");
+                let missing = format!("Directory {directory} for symlink is not present");
                 would.comment.push_str(&format!("\n{missing}"));
                 return Ok(stands(would, Outcome::failed(wrong.unwrap_or(missing))));
             }
-            would.comment.push_str(&format!("\n{folder} will be created"));
+            would.comment.push_str(&format!("\n{directory} will be created"));
         }
         let link = Link { state: self, path, owner, owned_by };
         Ok(owned(wrong, Plan::Changes { would, apply: Box::new(move |ctx| link.make(ctx)) }))
@@ -101,7 +101,7 @@ impl Symlink {
         (user, group)
     }
 
-    /// What test mode says, missing folders left aside.
+    /// What test mode says, missing directories left aside.
     fn checked(&self, ctx: &Ctx, stat: Option<&Stat>, owner: &Owner, owned_by: &str) -> Outcome {
         let (name, target) = (&self.name, &self.target);
         match stat {
@@ -199,7 +199,7 @@ impl Symlink {
             if !self.force && !self.atomic {
                 let kind = match stat.kind {
                     FileKind::File => "File",
-                    FileKind::Folder => "Directory",
+                    FileKind::Directory => "Directory",
                     _ => "File system entry",
                 };
                 return Ok(Some(Outcome::failed(format!("{kind} exists where the symlink {name} should be"))));
@@ -209,7 +209,7 @@ impl Symlink {
         };
         let backup = match backup {
             path if path.starts_with('/') => path.to_owned(),
-            bare if !bare.contains('/') => paths::join(&[paths::folder_of(&paths::normal(name)), bare.to_owned()]),
+            bare if !bare.contains('/') => paths::join(&[paths::directory_of(&paths::normal(name)), bare.to_owned()]),
             other => {
                 let comment = format!("Backupname must be an absolute path or a file name: {other}");
                 return Ok(Some(Outcome::failed(comment)));
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_link_is_made_once_and_a_file_is_not_lost() {
         let root = User { name: "root".to_owned(), ..User::default() };
-        let host = Fake::new().folder("/d").file("/d/file", "x").user(root).group("root", 0);
+        let host = Fake::new().directory("/d").file("/d/file", "x").user(root).group("root", 0);
         let world = World::on(host);
         let arguments = |name: &str| Arguments::default().with("name", name).with("target", "/etc");
         let made = |arguments| both(&world, planned(&world, "file.symlink", arguments));

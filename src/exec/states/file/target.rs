@@ -56,7 +56,7 @@ impl Seen {
         let mut changes = self.changes.clone();
         let applied = match self.delta.apply(ctx, desired)? {
             Ok(applied) => applied,
-            Err(Refusal::NoFolder) => return Ok(Outcome::failed("Parent directory not present")),
+            Err(Refusal::NoDirectory) => return Ok(Outcome::failed("Parent directory not present")),
             Err(Refusal::Uncommitted { path, error }) => {
                 return Ok(Outcome::failed(format!("Failed to commit change: {error}: {path}")));
             }
@@ -95,14 +95,14 @@ impl Seen {
     }
 }
 
-/// Whose folders are that are made above a file, and their mode: the one that is given, else that of the file, with the
+/// Whose directories are that are made above a file, and their mode: the one that is given, else that of the file, with the
 /// right to enter.
 pub fn above(owner: &Owner, dir_mode: Option<u32>) -> Above {
     let [(_, user), (_, group), (_, mode)] = owner.with_mode(dir_mode.or_else(|| owner.mode.map(with_entry))).values();
     Above { user, group, mode }
 }
 
-/// The mode of a folder for a file with this mode: who may do anything with the file may enter.
+/// The mode of a directory for a file with this mode: who may do anything with the file may enter.
 pub fn with_entry(mode: u32) -> u32 {
     let digits = [6, 3, 0].into_iter().map(|shift| (mode >> shift & 7, shift));
     digits.filter(|(bits, _)| *bits != 0).map(|(bits, shift)| (bits | 1) << shift).sum()

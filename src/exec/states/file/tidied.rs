@@ -1,9 +1,9 @@
 //! `file.tidied`.
 
-use super::{absolute, is_folder, own_name, single};
+use super::{absolute, is_directory, own_name, single};
 use halite_core::host::{FileKind, Stat};
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, already, change, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, change, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_lang::regex::Regex;
 use halite_value::Value;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 record! {
-    /// Removes what is old or large from a folder and those below it.
+    /// Removes what is old or large from a directory and those below it.
     ///
     ///   cleanup:
     ///     file.tidied:
@@ -23,13 +23,13 @@ record! {
     ///         - foo
     ///         - b.*r
     pub struct Tidied {
-        /// The folder.
+        /// The directory.
         name: String,
         /// The age in days from which a file goes.
         age: i64 = 0,
         /// Patterns for the names; all, if not given.
         matches: Option<Vec<String>> = (),
-        /// Whether folders go too.
+        /// Whether directories go too.
         rmdirs: bool = false,
         /// The size from which a file goes: bytes, or a number with a unit such as 10m.
         size: Value = 0,
@@ -37,7 +37,7 @@ record! {
         exclude: Option<Vec<String>> = (),
         /// Patterns are compared with the whole path.
         full_path_match: bool = false,
-        /// Whether folders that links point to are looked at.
+        /// Whether directories that links point to are looked at.
         followlinks: bool = false,
         /// Which time counts: atime, mtime, ctime.
         time_comparison: String = "atime",
@@ -52,14 +52,14 @@ record! {
 }
 
 impl State for Tidied {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = own_name(ctx, &self.name);
         let path = match absolute(&name, "tidied") {
             Ok(path) => path,
             Err(_) => return Ok(failed(format!("Specified file {name} is not an absolute path"))),
         };
-        if !is_folder(ctx, &path) {
+        if !is_directory(ctx, &path) {
             return Ok(failed(format!("{name} does not exist or is not a directory.")));
         }
         let rules = Rules::of(&self)?;
@@ -104,25 +104,25 @@ impl Rules<'_> {
     }
 
     /// What is to go, what is deepest first.
-    fn collect(&self, ctx: &Ctx, folder: &str, level: u32, found: &mut Vec<String>) -> Result<(), Fault> {
-        // Links to folders above could be followed for ever.
+    fn collect(&self, ctx: &Ctx, directory: &str, level: u32, found: &mut Vec<String>) -> Result<(), Fault> {
+        // Links to directories above could be followed for ever.
         if level > 40 {
             return Ok(());
         }
-        let (mut files, mut folders) = (Vec::new(), Vec::new());
-        for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
-            let path = paths::join(&[folder.to_owned(), name.clone()]);
-            match paths::is_folder(ctx.host, &path) {
-                true => folders.push((name, path)),
+        let (mut files, mut directories) = (Vec::new(), Vec::new());
+        for name in ctx.host.list(Path::new(directory)).unwrap_or_default() {
+            let path = paths::join(&[directory.to_owned(), name.clone()]);
+            match paths::is_directory(ctx.host, &path) {
+                true => directories.push((name, path)),
                 false => files.push((name, path)),
             }
         }
-        for (_, path) in &folders {
+        for (_, path) in &directories {
             if self.state.followlinks || !paths::is_link(ctx.host, path) {
                 self.collect(ctx, path, level + 1, found)?;
             }
         }
-        for (name, path) in files.into_iter().chain(folders) {
+        for (name, path) in files.into_iter().chain(directories) {
             let Ok(stat) = ctx.host.stat(Path::new(&path)) else { continue };
             if self.goes(ctx, &name, &path, &stat)? {
                 found.push(path);
@@ -135,7 +135,7 @@ impl Rules<'_> {
         let state = self.state;
         let (allowed, size) = match stat.kind {
             FileKind::Link => (state.rmlinks, 0),
-            FileKind::Folder => (state.rmdirs, 0),
+            FileKind::Directory => (state.rmdirs, 0),
             _ => (true, stat.size),
         };
         let time = match state.time_comparison.to_lowercase().as_str() {

@@ -1,7 +1,7 @@
 //! `file.touch`.
 
-use super::{absolute, is_folder, made_above, own_name, single};
-use halite_core::state::{Look, Outcome, Plan, State, failed};
+use super::{absolute, is_directory, made_above, own_name, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_value::Value;
@@ -22,20 +22,20 @@ record! {
         atime: Value = (),
         /// When it was last written.
         mtime: Value = (),
-        /// Make the folders above that are missing.
+        /// Make the directories above that are missing.
         makedirs: bool = false,
     }
 }
 
 impl State for Touch {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let name = own_name(look.ctx, &self.name);
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let name = own_name(context.ctx, &self.name);
         let path = match absolute(&name, "touch") {
             Ok(path) => path,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        let would = match look.ctx.host.stat(&path) {
-            _ if !paths::exists(look.ctx.host, &name) => {
+        let would = match context.ctx.host.stat(&path) {
+            _ if !paths::exists(context.ctx.host, &name) => {
                 let comment = format!("File {name} is set to be created");
                 Outcome::new(None, comment).with_changes(single("new", name.as_str()))
             }
@@ -67,7 +67,7 @@ impl Touch {
         if self.makedirs {
             made_above(ctx, name, &Owner::default())?;
         }
-        if Path::new(name).parent().is_some_and(|folder| !is_folder(ctx, folder)) {
+        if Path::new(name).parent().is_some_and(|directory| !is_directory(ctx, directory)) {
             return Ok(Outcome::failed(format!("Directory not present to touch file {name}")));
         }
         let is_new = !paths::exists(ctx.host, name);
@@ -78,7 +78,7 @@ impl Touch {
         if is_new {
             return Ok(Outcome::done(format!("Created empty file {name}")).with_changes(single("new", name)));
         }
-        let kind = if paths::is_folder(ctx.host, name) { "directory" } else { "file" };
+        let kind = if paths::is_directory(ctx.host, name) { "directory" } else { "file" };
         Ok(Outcome::done(format!("Updated times on {kind} {name}")).with_changes(single("touched", name)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::kinds::{self, Zone};
 use super::{Step, changes_of, done, in_place, told};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, from_to};
 use halite_core::{Ctx, Fault};
 use halite_node::outputters::{Colors, Style, nested};
 use halite_value::record;
@@ -59,9 +59,9 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.clone();
-        let steps = match self.steps(look.ctx) {
+        let steps = match self.steps(context.ctx) {
             Ok(steps) => steps,
             Err(fault @ Fault::Execution(_)) => return Ok(failed(told(&fault))),
             Err(fault) => return Err(fault),
@@ -70,7 +70,7 @@ impl State for Present {
             return Ok(already(in_place(&name)));
         }
         // What would change is told in the comment.
-        let style = Style { colors: Colors::Off, indent: None, retcode: 0, opts: look.ctx.opts };
+        let style = Style { colors: Colors::Off, indent: None, retcode: 0, opts: context.ctx.opts };
         let listed = nested::text(&changes_of(&steps).into(), &style);
         let would = Outcome::new(None, format!("Configuration for '{name}' will change:\n{}", listed.trim_end()));
         Ok(Plan::Changes { would, apply: Box::new(move |ctx| done(ctx, &name, steps)) })

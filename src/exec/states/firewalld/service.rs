@@ -1,7 +1,7 @@
 //! `firewalld.service`: a service, which is a name for ports and protocols.
 
 use super::{Item, Lists, Step, changes_of, done, in_place, told};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, from_to, given};
 use halite_core::{Ctx, Fault};
 use halite_value::Value;
 use halite_value::record;
@@ -25,9 +25,9 @@ record! {
 }
 
 impl State for ServiceIs {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name.clone();
-        let steps = match self.steps(look.ctx) {
+        let steps = match self.steps(context.ctx) {
             Ok(steps) => steps,
             Err(fault @ Fault::Execution(_)) => return Ok(failed(told(&fault))),
             Err(fault) => return Err(fault),

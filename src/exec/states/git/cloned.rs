@@ -1,7 +1,7 @@
 //! `git.cloned`.
 
 use super::{Account, complaint, fail};
-use halite_core::state::{Look, Outcome, Plan, State, already, from_to, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, from_to, single};
 use halite_core::{Ctx, Fault, paths};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -15,7 +15,7 @@ record! {
     pub struct Cloned {
         /// The address of the repository.
         name: String,
-        /// The folder of the checkout.
+        /// The directory of the checkout.
         target: Option<String>,
         /// The branch that is checked out.
         branch: Option<String> = (),
@@ -35,7 +35,7 @@ record! {
 }
 
 impl State for Cloned {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let failed = |comment: String| Ok(Plan::Stands(Outcome::failed(comment)));
         let Some(target) = self.target else { return failed("'target' argument is required".to_owned()) };
         if !target.starts_with('/') {
@@ -54,7 +54,7 @@ impl State for Cloned {
             https_pass: self.https_pass,
         };
         let cwd = ("cwd", Value::from(target.as_str()));
-        if !paths::exists(look.ctx.host, &target) {
+        if !paths::exists(context.ctx.host, &target) {
             let with = branch.as_ref().map(|branch| format!(" with branch '{branch}'")).unwrap_or_default();
             let changes = single("new", format!("{name} => {target}"));
             let would = Outcome::new(None, format!("{name} would be cloned to {target}{with}"));
@@ -70,12 +70,12 @@ impl State for Cloned {
             };
             return Ok(Plan::Changes { would: would.with_changes(changes), apply: Box::new(apply) });
         }
-        if let Err(fault) = account.ask(look.ctx, "git.status", std::slice::from_ref(&cwd)) {
+        if let Err(fault) = account.ask(context.ctx, "git.status", std::slice::from_ref(&cwd)) {
             return failed(fault.to_string());
         }
         let exists = format!("Repository already exists at {target}");
         let Some(branch) = branch else { return Ok(already(exists)) };
-        let current = account.ask(look.ctx, "git.current_branch", std::slice::from_ref(&cwd))?.to_text();
+        let current = account.ask(context.ctx, "git.current_branch", std::slice::from_ref(&cwd))?.to_text();
         if current == branch {
             return Ok(already(format!("{exists} and is checked out to branch '{branch}'")));
         }

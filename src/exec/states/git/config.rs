@@ -1,7 +1,7 @@
 //! `git.config_set`, `git.config_unset`.
 
 use super::{Account, complaint};
-use halite_core::state::{Look, Outcome, Plan, State, already, failed, from_to, single, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, from_to, single, stands};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Keywords;
@@ -53,7 +53,7 @@ record! {
 }
 
 impl State for ConfigSet {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let more = &self.kwargs.0;
         if !self.value.is_null() && !self.multivar.is_null() {
             return Ok(failed("Only one of 'value' and 'multivar' is permitted"));
@@ -86,7 +86,7 @@ impl State for ConfigSet {
         let mut words = place.clone();
         words.extend([("key", name.as_str().into()), ("all", true.into()), ("ignore_retcode", true.into())]);
         let wanted = Value::list(desired.iter().map(String::as_str));
-        let old = match account.ask(look.ctx, "git.config_get", &words) {
+        let old = match account.ask(context.ctx, "git.config_get", &words) {
             Ok(old) => old,
             // A state before this one may make the repository.
             Err(fault) if !is_global => {
@@ -151,7 +151,7 @@ record! {
 }
 
 impl State for ConfigUnset {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let more = &self.kwargs.0;
         if let Some(wrong) = unknown(more, &["global", "all"]) {
             return Ok(failed(wrong));
@@ -179,7 +179,7 @@ impl State for ConfigUnset {
                 Ok(answer.as_map().cloned().unwrap_or_default())
             }
         };
-        let matches = found(look.ctx, regex.as_ref())?;
+        let matches = found(context.ctx, regex.as_ref())?;
         if matches.is_empty() {
             return Ok(already("No matching keys are set"));
         }

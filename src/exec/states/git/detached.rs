@@ -2,7 +2,7 @@
 
 use super::{Account, complaint, fail, joined};
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, already, failed, from_to, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, from_to, single};
 use halite_core::{Ctx, Fault, paths};
 use halite_node::fileserver::address::Url;
 use halite_value::record;
@@ -21,7 +21,7 @@ record! {
         name: String,
         /// The commit: a branch or a tag of the other side, or a hash.
         rev: Value,
-        /// The folder of the checkout.
+        /// The directory of the checkout.
         target: Option<String>,
         /// What the other side is called.
         remote: String = "origin",
@@ -29,7 +29,7 @@ record! {
         user: Value = (),
         /// Taken, not used: for Windows.
         password: Value = (),
-        /// Remove what is in the folder and is no repository.
+        /// Remove what is in the directory and is no repository.
         force_clone: bool = false,
         /// Lose local changes when the commit is checked out.
         force_checkout: bool = false,
@@ -78,8 +78,8 @@ enum Found {
 }
 
 impl State for Detached {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let wanted = match self.checked(ctx) {
             Ok(wanted) => wanted,
             Err(wrong) => return Ok(failed(wrong)),
@@ -133,7 +133,7 @@ impl Detached {
             return Err(format!("'{rev}' is not a valid value for the 'rev' argument"));
         }
         let Some(target) = self.target.clone().filter(|target| !target.is_empty()) else {
-            return Err("target is missing: the folder of the checkout".to_owned());
+            return Err("target is missing: the directory of the checkout".to_owned());
         };
         if !target.starts_with('/') {
             return Err(format!("Target '{target}' is not an absolute path"));
@@ -185,8 +185,8 @@ impl Wanted {
     }
 
     fn found(&self, ctx: &Ctx) -> Result<Found, Fault> {
-        let is_checkout = paths::is_folder(ctx.host, &format!("{}/.git", self.target))
-            || paths::is_folder(ctx.host, &self.target) && self.git(ctx, "git.is_worktree", &[])?.truthy();
+        let is_checkout = paths::is_directory(ctx.host, &format!("{}/.git", self.target))
+            || paths::is_directory(ctx.host, &self.target) && self.git(ctx, "git.is_worktree", &[])?.truthy();
         if !is_checkout {
             let names = ctx.host.list(Path::new(&self.target)).unwrap_or_default();
             return Ok(if names.is_empty() { Found::Nothing } else { Found::Others });

@@ -4,7 +4,7 @@ use super::remote::{Kind, Wanted};
 use super::update::{Checkout, Settings};
 use super::{Account, complaint, fail, joined};
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, failed, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, failed, single};
 use halite_core::{Ctx, Fault, paths};
 use halite_node::fileserver::address::{Url, redacted};
 use halite_value::record;
@@ -22,7 +22,7 @@ record! {
     pub struct Latest {
         /// The address of the repository.
         name: String,
-        /// The folder of the checkout.
+        /// The directory of the checkout.
         target: Option<String>,
         /// The branch, the tag or the hash that is wanted.
         rev: Value = "HEAD",
@@ -36,7 +36,7 @@ record! {
         update_head: bool = true,
         /// Change branches although there are local changes.
         force_checkout: bool = false,
-        /// Remove what is in the folder and is no repository.
+        /// Remove what is in the directory and is no repository.
         force_clone: bool = false,
         /// Fetch also where branches were rewritten.
         force_fetch: bool = false,
@@ -72,12 +72,12 @@ record! {
 }
 
 impl State for Latest {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let settings = match self.settings(look)? {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let settings = match self.settings(context)? {
             Ok(settings) => settings,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        let ctx = look.ctx;
+        let ctx = context.ctx;
         let target = settings.target.clone();
         let wanted = match settings.bare {
             // Whatever the other side has is wanted; that it answers is looked at all the same.
@@ -96,8 +96,8 @@ impl State for Latest {
         }
         let check = if settings.bare { "refs" } else { ".git" };
         let cwd = [("cwd", Value::from(target.as_str()))];
-        let is_checkout = paths::is_folder(ctx.host, &format!("{target}/{check}"))
-            || paths::is_folder(ctx.host, &target)
+        let is_checkout = paths::is_directory(ctx.host, &format!("{target}/{check}"))
+            || paths::is_directory(ctx.host, &target)
                 && settings.account.ask(ctx, "git.is_worktree", &cwd).is_ok_and(|worktree| worktree.truthy());
         if is_checkout {
             return Checkout::plan(ctx, settings, wanted);
@@ -107,7 +107,7 @@ impl State for Latest {
 }
 
 impl Latest {
-    fn settings(&self, look: &Look) -> Result<Result<Settings, String>, Fault> {
+    fn settings(&self, context: &PlanContext) -> Result<Result<Settings, String>, Fault> {
         let text = |value: &Option<String>| value.clone().filter(|text| !text.is_empty());
         let Some(remote) = text(&self.remote) else { return Ok(Err("'remote' argument is required".to_owned())) };
         let Some(target) = text(&self.target) else { return Ok(Err("'target' argument is required".to_owned())) };
@@ -128,12 +128,12 @@ impl Latest {
             one => Value::list([one.to_text()]),
         };
         for path in identity.as_list().unwrap_or_default().iter().map(Value::to_text) {
-            let path = paths::expand_user(look.ctx.host, &path);
+            let path = paths::expand_user(context.ctx.host, &path);
             if !path.starts_with('/') && !path.starts_with("salt://") {
                 return Ok(Err(format!("identity '{path}' is not an absolute path")));
             }
         }
-        if paths::is_file(look.ctx.host, &target) {
+        if paths::is_file(context.ctx.host, &target) {
             return Ok(Err(format!("Target '{target}' exists and is a regular file, cannot proceed")));
         }
         let has_login = self.https_user.truthy() || self.https_pass.truthy();
@@ -181,7 +181,7 @@ impl Latest {
         let mut changes = single("new", format!("{name} => {target}"));
         let mut would = format!("Repository {name} would be cloned to {target}");
         let there = ctx.host.list(Path::new(&target)).unwrap_or_default();
-        if paths::is_folder(ctx.host, &target) && self.force_clone {
+        if paths::is_directory(ctx.host, &target) && self.force_clone {
             changes.insert("forced clone", true);
             would = format!(
                 "Target directory {target} exists. Since force_clone=True, the contents of {target} would be deleted, and \

@@ -2,7 +2,7 @@
 
 use super::{Account, fail, joined};
 use halite_core::paths::remove_all;
-use halite_core::state::{Look, Outcome, Plan, State, already, failed, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, single};
 use halite_core::{Ctx, Fault, paths};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -14,15 +14,15 @@ record! {
     ///   /srv/git/project.git:
     ///     git.present: []
     pub struct Present {
-        /// Its folder.
+        /// Its directory.
         name: String,
-        /// Remove what is in the folder and is no repository.
+        /// Remove what is in the directory and is no repository.
         force: bool = false,
         /// Whether it is one without files checked out.
         bare: bool = true,
-        /// The folder that a new one is copied from.
+        /// The directory that a new one is copied from.
         template: Value = (),
-        /// Another folder for what git keeps.
+        /// Another directory for what git keeps.
         separate_git_dir: Value = (),
         /// Who else may write to it.
         shared: Value = (),
@@ -36,8 +36,8 @@ record! {
 }
 
 impl State for Present {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let host = look.ctx.host;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let host = context.ctx.host;
         let name = self.name;
         let bare = if self.bare { "bare " } else { "" };
         let account = Account {
@@ -48,13 +48,13 @@ impl State for Present {
         };
         let mut changes = Map::new();
         let mut comment = format!("New {bare}repository would be created");
-        if paths::is_folder(host, &name) {
+        if paths::is_directory(host, &name) {
             let cwd = [("cwd", Value::from(name.as_str()))];
             let is_one = match self.bare {
                 true => paths::is_file(host, &format!("{name}/HEAD")),
                 false => {
-                    paths::is_folder(host, &format!("{name}/.git"))
-                        || account.ask(look.ctx, "git.is_worktree", &cwd)?.truthy()
+                    paths::is_directory(host, &format!("{name}/.git"))
+                        || account.ask(context.ctx, "git.is_worktree", &cwd)?.truthy()
                 }
             };
             if is_one {

@@ -1,7 +1,7 @@
 //! `grains.list_present`, `list_absent` and `append`: grains that are lists.
 
 use super::{DELIMITER, named, path, value_of};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change, failed, single};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -57,9 +57,9 @@ record! {
 }
 
 impl State for ListPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let path = path(&self.name, &self.delimiter)?;
-        let grain = value_of(look.ctx, &path)?.filter(Value::truthy);
+        let grain = value_of(context.ctx, &path)?.filter(Value::truthy);
         let (items, comment) = match &grain {
             None => (Vec::new(), format!("Grain {path} is set to be added")),
             Some(Value::List(items)) => (items.clone(), String::new()),
@@ -110,9 +110,9 @@ impl State for ListPresent {
 }
 
 impl State for ListAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let path = path(&self.name, &self.delimiter)?;
-        let items = match value_of(look.ctx, &path)?.filter(Value::truthy) {
+        let items = match value_of(context.ctx, &path)?.filter(Value::truthy) {
             None => return Ok(named(already(format!("Grain {path} does not exist")), &path)),
             Some(Value::List(items)) => items,
             Some(_) => return Ok(named(failed(format!("Grain {path} is not a valid list")), &path)),
@@ -149,9 +149,9 @@ impl State for ListAbsent {
 }
 
 impl State for Append {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let path = path(&self.name, &self.delimiter)?;
-        let Some(grain) = value_of(look.ctx, &path)? else {
+        let Some(grain) = value_of(context.ctx, &path)? else {
             return Ok(named(failed(format!("Grain {path} does not exist")), &path));
         };
         let (value, shown) = (self.value.clone(), self.value.to_text());

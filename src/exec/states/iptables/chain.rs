@@ -1,7 +1,7 @@
 //! `iptables.chain_*`, `set_policy`, `flush`: chains.
 
 use super::{Place, done, failure, save};
-use halite_core::state::{Look, Outcome, Plan, State, already};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already};
 use halite_core::{Ctx, Fault};
 use halite_value::Value;
 use halite_value::record;
@@ -83,10 +83,10 @@ record! {
 }
 
 impl State for ChainPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let ChainPresent { name, table, family } = self;
         let place = Place { table: table.clone(), chain: name.clone(), family: family.clone() };
-        if place.ask(look.ctx, "iptables.check_chain", [])? == Value::Bool(true) {
+        if place.ask(context.ctx, "iptables.check_chain", [])? == Value::Bool(true) {
             return Ok(already(format!("iptables {name} chain is already exist in {table} table for {family}")));
         }
         let would = format!("iptables {name} chain in {table} table needs to be set for {family}");
@@ -104,10 +104,10 @@ impl State for ChainPresent {
 }
 
 impl State for ChainAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let ChainAbsent { name, table, family } = self;
         let place = Place { table: table.clone(), chain: name.clone(), family: family.clone() };
-        if !place.ask(look.ctx, "iptables.check_chain", [])?.truthy() {
+        if !place.ask(context.ctx, "iptables.check_chain", [])?.truthy() {
             return Ok(already(format!("iptables {name} chain is already absent in {table} table for {family}")));
         }
         let would = format!("iptables {name} chain in {table} table needs to be removed {family}");
@@ -130,11 +130,11 @@ impl State for ChainAbsent {
 }
 
 impl State for SetPolicy {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let SetPolicy { name, table, family, chain, policy, save: file, .. } = self;
         let place = Place { table: table.clone(), chain: chain.clone(), family: family.clone() };
         let subject = format!("iptables default policy for chain {chain} on table {table} for {family}");
-        if place.ask(look.ctx, "iptables.get_policy", [])?.as_str() == Some(&policy) {
+        if place.ask(context.ctx, "iptables.get_policy", [])?.as_str() == Some(&policy) {
             return Ok(already(format!("{subject} already set to {policy}")));
         }
         let would = Outcome::new(None, format!("{subject} needs to be set to {policy}"));
@@ -155,7 +155,7 @@ impl State for SetPolicy {
 }
 
 impl State for Flush {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         let Flush { name, table, family, chain, .. } = self;
         let would = format!("iptables rules in {name} table {table} chain {family} family needs to be flushed");
         let place = Place { table: table.clone(), chain: chain.clone(), family: family.clone() };

@@ -1,7 +1,7 @@
 //! `iptables.append`, `insert`, `delete`: rules.
 
 use super::{Place, done, failure, save};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -83,20 +83,20 @@ enum Verb {
 }
 
 impl State for Append {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        plan(Verb::Append, look.ctx, self.name, self.table, self.family, self.kwargs.0)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        plan(Verb::Append, context.ctx, self.name, self.table, self.family, self.kwargs.0)
     }
 }
 
 impl State for Insert {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        plan(Verb::Insert, look.ctx, self.name, self.table, self.family, self.kwargs.0)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        plan(Verb::Insert, context.ctx, self.name, self.table, self.family, self.kwargs.0)
     }
 }
 
 impl State for Delete {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        plan(Verb::Delete, look.ctx, self.name, self.table, self.family, self.kwargs.0)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        plan(Verb::Delete, context.ctx, self.name, self.table, self.family, self.kwargs.0)
     }
 }
 

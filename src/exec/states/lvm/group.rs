@@ -1,7 +1,7 @@
 //! `lvm.vg_present` and `lvm.vg_absent`: volume groups and the devices in them.
 
 use super::{created, known, removed};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change};
 use halite_core::{Ctx, Fault, paths};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -47,9 +47,9 @@ enum Membership {
 }
 
 impl State for VgPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let VgPresent { name, devices, kwargs: Keywords(words) } = self;
-        if known(look.ctx, "lvm.vgdisplay", &name)?.is_empty() {
+        if known(context.ctx, "lvm.vgdisplay", &name)?.is_empty() {
             return Ok(change(Map::new(), format!("Volume Group {name} is set to be created"), move |ctx: &Ctx| {
                 create(ctx, &name, devices, words)
             }));
@@ -58,7 +58,7 @@ impl State for VgPresent {
         let mut free = Vec::new();
         let mut fits = true;
         for device in devices {
-            match membership(look.ctx, &name, &device)? {
+            match membership(context.ctx, &name, &device)? {
                 Membership::Member => lines.push(format!("{device} is part of Volume Group")),
                 Membership::Free => free.push(device),
                 Membership::Elsewhere(other) => {
@@ -120,9 +120,9 @@ fn membership(ctx: &Ctx, group: &str, device: &str) -> Result<Membership, Fault>
 }
 
 impl State for VgAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        if known(look.ctx, "lvm.vgdisplay", &name)?.is_empty() {
+        if known(context.ctx, "lvm.vgdisplay", &name)?.is_empty() {
             return Ok(already(format!("Volume Group {name} already absent")));
         }
         Ok(change(Map::new(), format!("Volume Group {name} is set to be removed"), move |ctx: &Ctx| {

@@ -1,7 +1,7 @@
 //! `lvm.lv_present` and `lvm.lv_absent`: logical volumes and their size.
 
 use super::{created, known, removed};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change, failed, single};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -57,7 +57,7 @@ record! {
 const NO_GROUP: &str = "vgname is missing: which volume group is the Logical Volume in?";
 
 impl State for LvPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         if self.extents.truthy() && self.size.truthy() {
             return Ok(failed("Only one of extents or size can be specified."));
         }
@@ -65,9 +65,9 @@ impl State for LvPresent {
         let wanted = if self.size.truthy() { Some(megabytes(&self.size.to_text())?) } else { None };
         let name = self.snapshot.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| self.name.clone());
         // A thin volume is named by its pool, which is no part of its path.
-        let folder = if self.thinvolume { group.split('/').next().unwrap_or_default() } else { &group };
-        let path = format!("/dev/{folder}/{name}");
-        let volumes = known(look.ctx, "lvm.lvdisplay", &path)?;
+        let directory = if self.thinvolume { group.split('/').next().unwrap_or_default() } else { &group };
+        let path = format!("/dev/{directory}/{name}");
+        let volumes = known(context.ctx, "lvm.lvdisplay", &path)?;
         match volumes.at(&path).and_then(Value::as_map) {
             Some(volume) => self.resized(&name, path, volume, wanted),
             None => Ok(change(Map::new(), format!("Logical Volume {name} is set to be created"), move |ctx: &Ctx| {
@@ -175,11 +175,11 @@ fn megabytes(size: &str) -> Result<f64, Fault> {
 }
 
 impl State for LvAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
         let Some(group) = self.vgname else { return Ok(failed(NO_GROUP)) };
         let path = format!("/dev/{group}/{name}");
-        if known(look.ctx, "lvm.lvdisplay", &path)?.is_empty() {
+        if known(context.ctx, "lvm.lvdisplay", &path)?.is_empty() {
             return Ok(already(format!("Logical Volume {name} already absent")));
         }
         Ok(change(Map::new(), format!("Logical Volume {name} is set to be removed"), move |ctx: &Ctx| {

@@ -1,7 +1,7 @@
 //! `lvm.pv_present` and `lvm.pv_absent`: devices that are physical volumes.
 
 use super::{created, known, removed};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change};
 use halite_core::{Ctx, Fault};
 use halite_value::Map;
 use halite_value::record;
@@ -32,9 +32,9 @@ record! {
 }
 
 impl State for PvPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let PvPresent { name, kwargs: Keywords(mut words) } = self;
-        if !known(look.ctx, "lvm.pvdisplay", &name)?.is_empty() {
+        if !known(context.ctx, "lvm.pvdisplay", &name)?.is_empty() {
             return Ok(already(format!("Physical Volume {name} already present")));
         }
         Ok(change(Map::new(), format!("Physical Volume {name} is set to be created"), move |ctx: &Ctx| {
@@ -49,9 +49,9 @@ impl State for PvPresent {
 }
 
 impl State for PvAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
-        if known(look.ctx, "lvm.pvdisplay", &name)?.is_empty() {
+        if known(context.ctx, "lvm.pvdisplay", &name)?.is_empty() {
             return Ok(already(format!("Physical Volume {name} does not exist")));
         }
         Ok(change(Map::new(), format!("Physical Volume {name} is set to be removed"), move |ctx: &Ctx| {

@@ -1,7 +1,7 @@
 //! `mount.fstab_present`, `mount.fstab_absent`: what is mounted at boot.
 
 use super::bare;
-use halite_core::state::{Look, Outcome, Plan, State, ask, failed, given, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, ask, failed, given, single};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Arguments;
@@ -49,9 +49,9 @@ record! {
 }
 
 impl State for FstabPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let (name, place, config) = (self.name, bare(&self.fs_file), self.config);
-        let Some(device) = converted(look.ctx, &name, self.mount_by.as_deref())? else {
+        let Some(device) = converted(context.ctx, &name, self.mount_by.as_deref())? else {
             let by = self.mount_by.unwrap_or_default();
             return Ok(listed(Outcome::failed(""), vec![format!("Device {name} cannot be converted to {by}")]));
         };
@@ -66,7 +66,7 @@ impl State for FstabPresent {
             ("match_on", self.match_on),
             ("not_change", self.not_change.into()),
         ]);
-        let status = look.ctx.run("mount.set_fstab", Arguments::keywords(arguments.clone()).with("test", true))?;
+        let status = context.ctx.run("mount.set_fstab", Arguments::keywords(arguments.clone()).with("test", true))?;
         let status = status.to_text();
         let mount = self.mount;
         let would = match status.as_str() {
@@ -164,13 +164,13 @@ record! {
 }
 
 impl State for FstabAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let (place, config) = (bare(&self.fs_file), self.config);
-        let Some(device) = converted(look.ctx, &self.name, self.mount_by.as_deref())? else {
+        let Some(device) = converted(context.ctx, &self.name, self.mount_by.as_deref())? else {
             let by = self.mount_by.unwrap_or_default();
             return Ok(failed(format!("Device {} cannot be converted to {by}", self.name)));
         };
-        if entry(look.ctx, &config, &place)?.is_none() {
+        if entry(context.ctx, &config, &place)?.is_none() {
             let comment = vec![format!("{place} entry is already missing in {config}.")];
             return Ok(listed(Outcome::done(""), comment));
         }

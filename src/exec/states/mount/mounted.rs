@@ -3,7 +3,7 @@
 use super::options::Known;
 use super::{active, bare, listed};
 use halite_core::program::Program;
-use halite_core::state::{Look, Outcome, Plan, State, ask, failed, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, ask, failed, given};
 use halite_core::{Ctx, Fault, paths};
 use halite_lang::regex::Regex;
 use halite_value::record;
@@ -27,7 +27,7 @@ record! {
         device: Option<String>,
         /// The kind of the file system.
         fstype: Option<String>,
-        /// Make the folder where it is missing.
+        /// Make the directory where it is missing.
         mkmnt: bool = false,
         /// The options: a list, or a text with commas.
         opts: Value = "defaults",
@@ -89,7 +89,7 @@ pub fn note_kept(outcome: &mut Outcome, status: &str) {
 }
 
 impl State for Mounted {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         if self.name.is_empty() {
             return Ok(failed("Must provide name to mount.mounted"));
@@ -102,15 +102,15 @@ impl State for Mounted {
         };
         let name = bare(&self.name);
         let mut work = Work { options: texts(&self.opts), name, device, fstype, state: self };
-        let seen = match work.look(look.ctx)? {
+        let seen = match work.look(context.ctx)? {
             Ok(seen) => seen,
             Err(wrong) => return Ok(failed(wrong)),
         };
-        let would = work.would(look.ctx, &seen)?;
+        let would = work.would(context.ctx, &seen)?;
         if would.result == Some(true) && seen.now == Now::Mounted {
             let kept = if work.state.persist { ". Entry already exists in the fstab." } else { "" };
             let done = format!("{}{kept}", would.comment);
-            let cached = work.writes_cache(look.ctx)?;
+            let cached = work.writes_cache(context.ctx)?;
             if !cached {
                 return Ok(halite_core::state::stands(would, Outcome::done(done)));
             }
@@ -226,7 +226,7 @@ impl Work {
         }
     }
 
-    /// The device below a folder that is shown at another place, whose options count too.
+    /// The device below a directory that is shown at another place, whose options count too.
     fn bound(&mut self, all: &Map, entry: Option<&Value>) -> Option<String> {
         let shown = entry?.at("device")?.to_text();
         let mut path = listed(&self.device);
@@ -243,7 +243,7 @@ impl Work {
             if path == "/" || path.is_empty() {
                 return (!shown.starts_with('/')).then_some(shown);
             }
-            path = paths::folder_of(&path);
+            path = paths::directory_of(&path);
         }
     }
 

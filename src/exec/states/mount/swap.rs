@@ -1,6 +1,6 @@
 //! `mount.swap`.
 
-use halite_core::state::{Look, Outcome, Plan, State, ask};
+use halite_core::state::{Outcome, Plan, PlanContext, State, ask};
 use halite_core::{Ctx, Fault};
 use halite_value::Value;
 use halite_value::record;
@@ -23,8 +23,8 @@ record! {
 }
 
 impl State for Swap {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = self.name.clone();
         let device = match ctx.host.stat(Path::new(&name)).ok().and_then(|stat| stat.target) {
             Some(target) if target.is_absolute() => target.to_string_lossy().into_owned(),

@@ -3,7 +3,7 @@
 use super::status::{Turn, is_up};
 use super::{Call, Difference, members};
 use halite_core::program::Program;
-use halite_core::state::{Look, Outcome, Plan, State, ask, failed, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, ask, failed, single};
 use halite_core::{Ctx, Fault};
 use halite_node::network_owner::is_bond_apart;
 use halite_value::record;
@@ -56,9 +56,9 @@ struct File {
 }
 
 impl State for Managed {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let interface = Interface::of(self);
-        let ctx = look.ctx;
+        let ctx = context.ctx;
         let files = interface.files(ctx)?;
         let mut comment = format!("Interface {} is up to date.", interface.name);
         let mut is_changed = false;

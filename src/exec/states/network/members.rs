@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn a_new_member_of_a_bond_that_stands_is_a_change() {
-        let folder = "/etc/NetworkManager/system-connections";
-        let host = Fake::new().env("PATH", "/usr/bin").program("/usr/bin/nmcli").folder("/run/NetworkManager");
-        let world = World { grains: Map::from_iter([("os_family", "RedHat")]), ..World::on(host.folder(folder)) };
+        let directory = "/etc/NetworkManager/system-connections";
+        let host = Fake::new().env("PATH", "/usr/bin").program("/usr/bin/nmcli").directory("/run/NetworkManager");
+        let world = World { grains: Map::from_iter([("os_family", "RedHat")]), ..World::on(host.directory(directory)) };
         let plan = |members: &str| {
             let wanted = format!("{{name: bond0, type: bond, mode: 1, slaves: {members}, noifupdown: true}}");
             planned(
@@ -72,7 +72,7 @@ mod tests {
         let done = apply(plan("'eth1,eth2'"));
         assert_eq!(done.comment, "Interface bond0 got the members eth2.");
         assert_eq!(done.changes, Map::from_iter([("members", "eth2")]));
-        assert!(world.host.text(&format!("{folder}/eth2.nmconnection")).is_some());
+        assert!(world.host.text(&format!("{directory}/eth2.nmconnection")).is_some());
         assert_eq!(both(&world, plan("[eth1, eth2]")).0.comment, "Interface bond0 is up to date.");
     }
 }

@@ -1,7 +1,7 @@
 //! `pip.installed`.
 
 use super::requirement::Requirement;
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change, failed, given};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -31,7 +31,7 @@ record! {
         use_wheel: bool = false,
         /// Refused by pip from version 10 on.
         no_use_wheel: bool = false,
-        /// What to install as it is in its folder.
+        /// What to install as it is in its directory.
         editable: Value = (),
         /// Where to look.
         index_url: Value = (),
@@ -45,7 +45,7 @@ record! {
         ignore_installed: bool = false,
         /// The account to do it as.
         user: Option<String> = (),
-        /// The folder to be in.
+        /// The directory to be in.
         cwd: Option<String> = (),
         /// Variables of the environment.
         env_vars: Value = (),
@@ -61,15 +61,15 @@ record! {
 const WHEEL: (&str, &str) = ("1.4", "9.0.3");
 
 impl State for Installed {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let texts = match &self.pkgs {
             Value::List(pkgs) => pkgs.iter().map(text_of).collect(),
             other if other.truthy() => return Ok(failed("pkgs argument must be formatted as a list")),
             _ => vec![self.name.clone()],
         };
-        let job = Job::new(self, texts, look);
+        let job = Job::new(self, texts, context);
         let named = job.texts.join(";");
-        let plan = job.plan(look.ctx)?;
+        let plan = job.plan(context.ctx)?;
         Ok(match plan {
             Plan::Stands(outcome) => Plan::Stands(outcome.with("name", named)),
             Plan::Changes { would, apply } => Plan::Changes {
@@ -109,10 +109,10 @@ struct Job {
 }
 
 impl Job {
-    fn new(state: Installed, texts: Vec<String>, look: &Look) -> Job {
+    fn new(state: Installed, texts: Vec<String>, context: &PlanContext) -> Job {
         let bin_env = state.bin_env.or(state.pip_bin);
         let mut more = state.kwargs.0;
-        more.insert("saltenv", look.saltenv);
+        more.insert("saltenv", context.saltenv);
         Job {
             name: state.name,
             texts,

@@ -85,7 +85,7 @@ mod tests {
             ("x~=1.4 ; python_version < '3'", Some("x"), "1.9", "2.0"),
             ("x @ https://example.org/x.whl", Some("x"), "1", ""),
             ("git+https://example.org/x#egg=x", None, "1", ""),
-            ("./folder", None, "1", ""),
+            ("./directory", None, "1", ""),
         ] {
             let read = Requirement::parse(text).unwrap();
             assert_eq!(read.name.as_deref(), name, "{text}");

@@ -2,7 +2,7 @@
 
 use super::version::{Rules, fulfills};
 use super::wanted::{Pairs, pairs, shown};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, given};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -30,8 +30,8 @@ record! {
 }
 
 impl State for Downloaded {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         if self.pkgs.as_list().is_some_and(<[Value]>::is_empty) {
             return Ok(already("No packages to download provided"));
         }

@@ -1,7 +1,7 @@
 //! `pkg.group_installed`, with dnf.
 
 use super::{installed_versions, troubled};
-use halite_core::state::{Look, Outcome, Plan, State, already, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed};
 use halite_core::{Ctx, Fault};
 use halite_node::package_tool::package_tool;
 use halite_value::record;
@@ -30,8 +30,8 @@ record! {
 }
 
 impl State for GroupInstalled {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         let name = &self.name;
         if package_tool(ctx).ok() != Some("dnf") {
             return Ok(failed("pkg.group_install not available for this platform"));

@@ -1,7 +1,7 @@
 //! `pkg.held`, `pkg.unheld`.
 
 use super::wanted::{Pairs, pairs};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed};
 use halite_core::{Ctx, Fault};
 use halite_node::package_tool::package_tool;
 use halite_value::record;
@@ -30,12 +30,12 @@ record! {
 }
 
 impl State for Held {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         if self.pkgs.as_list().is_some_and(<[Value]>::is_empty) && !self.replace {
             return Ok(already("No packages to be held provided"));
         }
         let wanted = wanted(&self.name, &self.version, &self.pkgs);
-        let Some(locks) = locks(look.ctx)? else { return Ok(failed(NO_LOCKS)) };
+        let Some(locks) = locks(context.ctx)? else { return Ok(failed(NO_LOCKS)) };
         let find = |name: &str| locks.iter().find(|lock| lock.name == name);
         let mut missing: Vec<(String, Option<String>, bool)> = Vec::new();
         for (name, version) in &wanted {
@@ -95,12 +95,12 @@ record! {
 }
 
 impl State for Unheld {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         if self.pkgs.as_list().is_some_and(<[Value]>::is_empty) && !self.all {
             return Ok(already("No packages to be unheld provided"));
         }
         let wanted = wanted(&self.name, &self.version, &self.pkgs);
-        let Some(locks) = locks(look.ctx)? else { return Ok(failed(NO_LOCKS)) };
+        let Some(locks) = locks(context.ctx)? else { return Ok(failed(NO_LOCKS)) };
         let version_of = |lock: &Lock| wanted.iter().find(|(name, _)| *name == lock.name).map(|(_, version)| version);
         let is_meant = |lock: &&Lock| {
             lock.is_package

@@ -4,7 +4,7 @@ use super::verify::{Verify, listed};
 use super::version::{Rules, fulfills};
 use super::wanted::{Found, Pairs, Request, newest, shown};
 use super::{installed_versions, normal, note_refreshed, refreshes, troubled, versions_of};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, from_to, given};
 use halite_core::{Ctx, Fault};
 use halite_node::package_tool::package_tool;
 use halite_value::record;
@@ -58,8 +58,8 @@ record! {
 }
 
 impl State for Installed {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        let ctx = look.ctx;
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        let ctx = context.ctx;
         if self.pkgs.as_list().is_some_and(<[Value]>::is_empty) {
             return Ok(already("No packages to install provided"));
         }

@@ -2,7 +2,7 @@
 
 use super::wanted::pairs;
 use super::{note_refreshed, refreshes};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, given};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -34,7 +34,7 @@ record! {
 }
 
 impl State for Latest {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         if self.kwargs.0.at("sources").is_some_and(Value::truthy) {
             return Ok(failed("The \"sources\" parameter is not supported."));
         }
@@ -48,8 +48,8 @@ impl State for Latest {
         };
         let work = Work { names, state: self };
         // The lists cannot be read anew while one only looks: what is announced is what is known now.
-        let refreshes = refreshes(look.ctx, &work.state.refresh);
-        let found = work.find(look.ctx)?;
+        let refreshes = refreshes(context.ctx, &work.state.refresh);
+        let found = work.find(context.ctx)?;
         let would = work.would(&found);
         if !refreshes && !matches!(&found, Found::Newer(_)) {
             return Ok(Plan::Stands(would));

@@ -1,7 +1,7 @@
 //! `pkg.patch_installed` and `pkg.patch_downloaded`, with dnf and zypper.
 
 use super::troubled;
-use halite_core::state::{Look, Outcome, Plan, State, already, failed, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, given};
 use halite_core::{Ctx, Fault};
 use halite_node::package_tool::package_tool;
 use halite_value::record;
@@ -28,8 +28,8 @@ record! {
 }
 
 impl State for PatchInstalled {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        plan(look, "patch_installed", self)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        plan(context, "patch_installed", self)
     }
 }
 
@@ -51,14 +51,14 @@ record! {
 }
 
 impl State for PatchDownloaded {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let PatchDownloaded { name, advisory_ids, kwargs } = self;
-        plan(look, "patch_downloaded", PatchInstalled { name, advisory_ids, downloadonly: true.into(), kwargs })
+        plan(context, "patch_downloaded", PatchInstalled { name, advisory_ids, downloadonly: true.into(), kwargs })
     }
 }
 
-fn plan(look: &Look, state: &str, wanted: PatchInstalled) -> Result<Plan, Fault> {
-    let ctx = look.ctx;
+fn plan(context: &PlanContext, state: &str, wanted: PatchInstalled) -> Result<Plan, Fault> {
+    let ctx = context.ctx;
     if !matches!(package_tool(ctx).ok(), Some("dnf" | "zypper")) {
         return Ok(failed(format!("The pkg.{state} state is not available on this platform")));
     }

@@ -3,7 +3,7 @@
 use super::version::{Rules, fulfills};
 use super::wanted::{Pairs, pairs};
 use super::{installed_versions, normal, troubled, versions_of};
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -30,10 +30,10 @@ record! {
 }
 
 impl State for Removed {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let request =
             Request { name: self.name, version: self.version, pkgs: self.pkgs, ignore_epoch: self.ignore_epoch };
-        request.plan(look.ctx, Action::Remove)
+        request.plan(context.ctx, Action::Remove)
     }
 }
 
@@ -58,10 +58,10 @@ record! {
 }
 
 impl State for Purged {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let request =
             Request { name: self.name, version: self.version, pkgs: self.pkgs, ignore_epoch: self.ignore_epoch };
-        request.plan(look.ctx, Action::Purge)
+        request.plan(context.ctx, Action::Purge)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::note_refreshed;
 use super::wanted::pairs;
-use halite_core::state::{Look, Outcome, Plan, State, ask, failed, from_to, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, ask, failed, from_to, given};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -26,7 +26,7 @@ record! {
 }
 
 impl State for Uptodate {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let Value::Bool(refresh) = self.refresh else {
             return Ok(failed("refresh must be either True or False"));
         };
@@ -35,7 +35,7 @@ impl State for Uptodate {
             _ => None,
         };
         let work = Work { names, more: self.kwargs.0 };
-        let would = match work.expected(look.ctx) {
+        let would = match work.expected(context.ctx) {
             Err(fault) => return Ok(failed(fault.to_string())),
             Ok(expected) if expected.is_empty() && !refresh => {
                 return Ok(halite_core::state::already("System is already up-to-date"));

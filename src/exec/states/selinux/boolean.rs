@@ -1,6 +1,6 @@
 //! `selinux.boolean`: booleans of the policy, one or many at once.
 
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, from_to};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change, failed, from_to};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -25,13 +25,13 @@ record! {
 }
 
 impl State for Boolean {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let wanted = if self.booleans.truthy() {
             every(&self.booleans, &self.value)
         } else {
             Map::from_iter([(self.name, self.value)])
         };
-        let known = ask(look.ctx, "selinux.list_sebool", [])?;
+        let known = ask(context.ctx, "selinux.list_sebool", [])?;
         let persist = self.persist;
         let (mut correct, mut pairs, mut changes) = (Vec::new(), Map::new(), Map::new());
         for (name, value) in wanted.iter() {

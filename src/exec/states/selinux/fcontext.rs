@@ -1,7 +1,7 @@
 //! `selinux.fcontext_policy_present`, `absent` and `applied`: the contexts that the policy has for files.
 
 use super::is_done;
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, from_to, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change, from_to, single};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -52,9 +52,9 @@ record! {
     ///     selinux.fcontext_policy_applied:
     ///       - recursive: True
     pub struct FcontextPolicyApplied {
-        /// The file or folder.
+        /// The file or directory.
         name: String,
-        /// Whether it is for all below a folder.
+        /// Whether it is for all below a directory.
         recursive: bool = false,
     }
 }
@@ -86,12 +86,13 @@ impl Policy {
 }
 
 impl State for FcontextPolicyPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let FcontextPolicyPresent { name, sel_type, filetype, sel_user, sel_level } = self;
-        let kind = ask(look.ctx, "selinux.filetype_id_to_string", [("filetype", filetype.as_str().into())])?.to_text();
+        let kind =
+            ask(context.ctx, "selinux.filetype_id_to_string", [("filetype", filetype.as_str().into())])?.to_text();
         let policy = Policy { name, filetype, sel_type: Some(sel_type.clone()), sel_user, sel_level };
         // It is looked for with its type: one of another type is not found, and is replaced.
-        if policy.ask(look.ctx, "selinux.fcontext_get_policy")?.truthy() {
+        if policy.ask(context.ctx, "selinux.fcontext_get_policy")?.truthy() {
             return Ok(already(format!(
                 "SELinux policy for \"{}\" already present with specified filetype \"{kind}\" and sel_type \"{sel_type}\".",
                 policy.name
@@ -109,10 +110,10 @@ impl State for FcontextPolicyPresent {
 }
 
 impl State for FcontextPolicyAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let FcontextPolicyAbsent { name, filetype, sel_type, sel_user, sel_level } = self;
         let policy = Policy { name, filetype, sel_type, sel_user, sel_level };
-        let current = policy.ask(look.ctx, "selinux.fcontext_get_policy")?;
+        let current = policy.ask(context.ctx, "selinux.fcontext_get_policy")?;
         if !current.truthy() {
             return Ok(already(format!(
                 "SELinux policy for \"{}\" already absent with specified filetype \"{}\" and sel_type \"{}\".",
@@ -134,10 +135,10 @@ impl State for FcontextPolicyAbsent {
 }
 
 impl State for FcontextPolicyApplied {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let FcontextPolicyApplied { name, recursive } = self;
         let words = move |name: &str| [("name", Value::from(name)), ("recursive", recursive.into())];
-        let differing = ask(look.ctx, "selinux.fcontext_policy_is_applied", words(&name))?;
+        let differing = ask(context.ctx, "selinux.fcontext_policy_is_applied", words(&name))?;
         if differing.as_str().is_none_or(str::is_empty) {
             return Ok(already(format!("SElinux policies are already applied for filespec \"{name}\"")));
         }

@@ -1,6 +1,6 @@
 //! `selinux.mode`: whether SELinux enforces.
 
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed, from_to};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change, failed, from_to};
 use halite_core::{Ctx, Fault};
 use halite_value::Value;
 use halite_value::record;
@@ -17,12 +17,12 @@ record! {
 }
 
 impl State for Mode {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let Some(wanted) = mode(&self.name) else {
             return Ok(failed(format!("{} is not an accepted mode", self.name.to_text())));
         };
-        let mut now = ask(look.ctx, "selinux.getenforce", [])?.to_text();
-        let at_boot = ask(look.ctx, "selinux.getconfig", [])?.to_text();
+        let mut now = ask(context.ctx, "selinux.getenforce", [])?.to_text();
+        let at_boot = ask(context.ctx, "selinux.getconfig", [])?.to_text();
         if now == wanted && at_boot != wanted {
             now = at_boot;
         }

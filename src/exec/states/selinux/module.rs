@@ -1,6 +1,6 @@
 //! `selinux.module`, `module_install`, `module_remove`: modules of the policy.
 
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change, failed};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -50,17 +50,17 @@ record! {
 }
 
 impl State for ModuleIs {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let ModuleIs { name, module_state, version, install, source, remove } = self;
         if install && remove {
             return Ok(failed("Cannot install and remove at the same time"));
         }
         if remove {
-            return removed(look.ctx, name);
+            return removed(context.ctx, name);
         }
         let toggle = Toggle { name, module_state, version };
         if !install {
-            return toggle.plan(look.ctx);
+            return toggle.plan(context.ctx);
         }
         let source = source.unwrap_or_else(|| toggle.name.clone());
         // What state it is in shows when it is installed.
@@ -126,7 +126,7 @@ fn enabled(given: &Value) -> Option<&'static str> {
 }
 
 impl State for ModuleInstall {
-    fn plan(self, _: &Look) -> Result<Plan, Fault> {
+    fn plan(self, _: &PlanContext) -> Result<Plan, Fault> {
         let name = self.name;
         Ok(change(Map::new(), format!("Module {name} is set to be installed"), move |ctx| install_from(ctx, &name)))
     }
@@ -140,8 +140,8 @@ fn install_from(ctx: &Ctx, source: &str) -> Result<Outcome, Fault> {
 }
 
 impl State for ModuleRemove {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        removed(look.ctx, self.name)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        removed(context.ctx, self.name)
     }
 }
 

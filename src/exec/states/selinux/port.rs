@@ -1,7 +1,7 @@
 //! `selinux.port_policy_present` and `port_policy_absent`: the types that the policy has for ports.
 
 use super::is_done;
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, change, from_to};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, change, from_to};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::{Map, Value};
@@ -78,13 +78,13 @@ impl Port {
 }
 
 impl State for PortPolicyPresent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let PortPolicyPresent { name, sel_type, protocol, port, sel_range } = self;
         let port = Port { name, protocol, port };
-        if port.policy(look.ctx, Some(&sel_type))?.truthy() {
+        if port.policy(context.ctx, Some(&sel_type))?.truthy() {
             return Ok(port.already("present", &sel_type));
         }
-        let old = port.policy(look.ctx, None)?;
+        let old = port.policy(context.ctx, None)?;
         Ok(change(Map::new(), "", move |ctx: &Ctx| {
             let fun = if old.truthy() { "selinux.port_modify_policy" } else { "selinux.port_add_policy" };
             let answer = port.ask(ctx, fun, Some(&sel_type), sel_range.as_deref())?;
@@ -97,10 +97,10 @@ impl State for PortPolicyPresent {
 }
 
 impl State for PortPolicyAbsent {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let PortPolicyAbsent { name, sel_type, protocol, port } = self;
         let port = Port { name, protocol, port };
-        let old = port.policy(look.ctx, sel_type.as_deref())?;
+        let old = port.policy(context.ctx, sel_type.as_deref())?;
         if !old.truthy() {
             return Ok(port.already("absent", sel_type.as_deref().unwrap_or("None")));
         }

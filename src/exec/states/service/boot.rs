@@ -1,7 +1,7 @@
 //! `service.enabled`, `service.disabled`, and the argument `enable`: whether a service starts with the host.
 
 use super::is_available;
-use halite_core::state::{Look, Outcome, Plan, State, ask, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, ask, single};
 use halite_core::{Ctx, Fault};
 use halite_value::record;
 use halite_value::record::Keywords;
@@ -20,16 +20,16 @@ record! {
 }
 
 impl State for Enabled {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let boot = Boot { name: self.name, enable: true };
         let name = &boot.name;
-        if !is_available(look.ctx, name)? {
+        if !is_available(context.ctx, name)? {
             let comment =
                 format!("Service {name} not present; if created in this state run, it would have been enabled");
             let done = format!("The named service {name} is not available");
             return Ok(halite_core::state::stands(Outcome::new(None, comment), Outcome::failed(done)));
         }
-        boot.plan(look.ctx)
+        boot.plan(context.ctx)
     }
 }
 
@@ -46,8 +46,8 @@ record! {
 }
 
 impl State for Disabled {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        Boot { name: self.name, enable: false }.plan(look.ctx)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        Boot { name: self.name, enable: false }.plan(context.ctx)
     }
 }
 

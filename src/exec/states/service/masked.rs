@@ -1,6 +1,6 @@
 //! `service.masked`, `service.unmasked`: services that systemd may not start at all.
 
-use halite_core::state::{Look, Outcome, Plan, State, already, ask, failed, from_to, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, from_to, single};
 use halite_core::{Ctx, Fault};
 use halite_value::Map;
 use halite_value::record;
@@ -20,8 +20,8 @@ record! {
 }
 
 impl State for Masked {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        Words::mask(self.runtime).plan(look.ctx, self.name)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        Words::mask(self.runtime).plan(context.ctx, self.name)
     }
 }
 
@@ -40,8 +40,8 @@ record! {
 }
 
 impl State for Unmasked {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
-        Words::unmask(self.runtime).plan(look.ctx, self.name)
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
+        Words::unmask(self.runtime).plan(context.ctx, self.name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::wait;
 use halite_core::Fault;
-use halite_core::state::{Look, Outcome, Plan, State, already, failed, single};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, single};
 use halite_value::Value;
 use halite_value::record;
 use halite_value::record::{Arguments, Keywords};
@@ -36,13 +36,13 @@ record! {
 }
 
 impl State for Watched {
-    fn plan(self, look: &Look) -> Result<Plan, Fault> {
+    fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
         let status = Arguments::default().with("name", self.name.as_str()).with("sig", self.sig.clone());
         let sfun = self.sfun.as_deref().unwrap_or("None");
         if !matches!(sfun, "running" | "dead") {
             return Ok(failed(format!("Unable to trigger watch for service.{sfun}")));
         }
-        let runs = look.ctx.run("service.status", status)?.truthy();
+        let runs = context.ctx.run("service.status", status)?.truthy();
         let (function, verb, done) = match (sfun, runs) {
             ("dead", true) => ("service.stop", "stop", "stopped"),
             ("dead", false) => return Ok(already("Service is already stopped")),

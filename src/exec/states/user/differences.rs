@@ -41,7 +41,7 @@ impl Present {
             changes.insert("home", home.as_str());
         }
         let home = self.home.clone().filter(|home| !home.is_empty()).unwrap_or_else(|| text("home"));
-        if self.createhome && !paths::is_folder(ctx.host, &home) {
+        if self.createhome && !paths::is_directory(ctx.host, &home) {
             changes.insert("homeDoesNotExist", home);
         }
         if let Some(shell) = self.shell.as_ref().filter(|shell| !shell.is_empty() && text("shell") != **shell) {

@@ -60,7 +60,7 @@ impl Present {
             ask(ctx, "user.chhome", [name(), ("home", home.clone()), ("persist", self.persist_home.into())])?;
         }
         if let Some(missing) = changes.at("homeDoesNotExist").map(Value::to_text)
-            && !paths::is_folder(ctx.host, &missing)
+            && !paths::is_directory(ctx.host, &missing)
         {
             let of = |key: &str| before.at(key).cloned().unwrap_or_default();
             ask(ctx, "file.mkdir", [("dir_path", missing.as_str().into()), ("user", of("uid")), ("group", of("gid"))])?;

@@ -1,4 +1,4 @@
-//! What `salt-cp` copies: the files that were named, and those below the folders that were.
+//! What `salt-cp` copies: the files that were named, and those below the directories that were.
 
 use crate::cli::{Exit, Trouble};
 use std::fs;
@@ -6,23 +6,23 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Deeper than this no folder is walked: links may lead in a circle.
+/// Deeper than this no directory is walked: links may lead in a circle.
 const DEPTH: usize = 64;
 
-/// Files and folders of this host.
+/// Files and directories of this host.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     pub files: Vec<Source>,
-    /// The folders that were named.
-    pub folders: Vec<PathBuf>,
-    pub empty_folders: Vec<Source>,
+    /// The directories that were named.
+    pub directories: Vec<PathBuf>,
+    pub empty_directories: Vec<Source>,
 }
 
-/// A file, or an empty folder.
+/// A file, or an empty directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub path: PathBuf,
-    /// Below which named folder it was found; nothing: it was named itself.
+    /// Below which named directory it was found; nothing: it was named itself.
     below: Option<PathBuf>,
     pub mode: u32,
     pub size: u64,
@@ -30,14 +30,14 @@ pub(super) struct Source {
 
 impl Source {
     /// Where it goes on a minion.
-    pub fn place(&self, dest: &str, into_folder: bool) -> String {
+    pub fn place(&self, dest: &str, into_directory: bool) -> String {
         let joined = |path: &Path| Path::new(dest).join(path).to_string_lossy().into_owned();
         match &self.below {
-            Some(folder) => {
-                let inside = self.path.strip_prefix(folder).unwrap_or(&self.path);
-                joined(&Path::new(folder.file_name().unwrap_or_default()).join(inside))
+            Some(directory) => {
+                let inside = self.path.strip_prefix(directory).unwrap_or(&self.path);
+                joined(&Path::new(directory.file_name().unwrap_or_default()).join(inside))
             }
-            None if into_folder => joined(Path::new(self.path.file_name().unwrap_or_default())),
+            None if into_directory => joined(Path::new(self.path.file_name().unwrap_or_default())),
             None => dest.to_owned(),
         }
     }
@@ -56,7 +56,7 @@ impl Sources {
             match path.is_dir() {
                 true => {
                     sources.walk(&path, &path, DEPTH).map_err(failed)?;
-                    sources.folders.push(path);
+                    sources.directories.push(path);
                 }
                 false => sources.files.push(source(&path, None).map_err(failed)?),
             }
@@ -64,15 +64,15 @@ impl Sources {
         Ok(sources)
     }
 
-    fn walk(&mut self, folder: &Path, named: &Path, depth: usize) -> io::Result<()> {
+    fn walk(&mut self, directory: &Path, named: &Path, depth: usize) -> io::Result<()> {
         if depth == 0 {
-            return Err(io::Error::other(format!("more than {DEPTH} folders inside each other")));
+            return Err(io::Error::other(format!("more than {DEPTH} directories inside each other")));
         }
         let mut entries: Vec<PathBuf> =
-            fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
+            fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
         entries.sort();
         if entries.is_empty() {
-            self.empty_folders.push(source(folder, Some(named))?);
+            self.empty_directories.push(source(directory, Some(named))?);
         }
         for path in entries {
             if path.is_dir() {
@@ -96,25 +96,26 @@ fn source(path: &Path, below: Option<&Path>) -> io::Result<Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
 
     #[test]
-    fn folders_go_with_their_names_and_files_where_they_are_wanted() {
-        let folder = Folder::new();
-        fs::create_dir_all(folder.path().join("d/sub/empty")).unwrap();
-        fs::write(folder.path().join("d/sub/f"), "f").unwrap();
-        fs::write(folder.path().join("one"), "one").unwrap();
+    fn directories_go_with_their_names_and_files_where_they_are_wanted() {
+        let directory = Directory::new();
+        fs::create_dir_all(directory.path().join("d/sub/empty")).unwrap();
+        fs::write(directory.path().join("d/sub/f"), "f").unwrap();
+        fs::write(directory.path().join("one"), "one").unwrap();
         let named = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|name| folder.path().join(name).display().to_string()).collect();
+            let names: Vec<String> =
+                names.iter().map(|name| directory.path().join(name).display().to_string()).collect();
             Sources::find(&names)
         };
         let sources = named(&["one", "d"]).unwrap();
         let places: Vec<String> = sources.files.iter().map(|source| source.place("/x", true)).collect();
         assert_eq!(places, ["/x/one", "/x/d/sub/f"]);
-        assert_eq!(sources.empty_folders[0].place("/x", true), "/x/d/sub/empty");
+        assert_eq!(sources.empty_directories[0].place("/x", true), "/x/d/sub/empty");
         assert_eq!(sources.files[0].place("/x/other", false), "/x/other");
         assert!(named(&["none"]).is_err());
-        std::os::unix::fs::symlink("..", folder.path().join("d/sub/up")).unwrap();
+        std::os::unix::fs::symlink("..", directory.path().join("d/sub/up")).unwrap();
         assert!(named(&["d"]).is_err(), "a circle ends");
     }
 }

@@ -42,7 +42,7 @@ pub const MASTER: Section = Section {
         Opt::text("eauth_tokens.cluster_id", "", "Name of the masters that share tokens.")
             .or(Default::Null)
             .awaits("external authentication"),
-        Opt::text("django_auth_path", "", "Folder of the Django project that knows the users.")
+        Opt::text("django_auth_path", "", "Directory of the Django project that knows the users.")
             .without_effect("there is no Django"),
         Opt::text("django_auth_settings", "", "Settings of the Django project that knows the users.")
             .without_effect("there is no Django"),

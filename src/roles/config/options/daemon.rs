@@ -8,11 +8,11 @@ const CONF_FILE: Opt = Opt::text("conf_file", "/etc/salt/minion", "The configura
 const DEFAULT_INCLUDE: Opt = Opt::any(
     "default_include",
     Default::Text("minion.d/*.conf"),
-    "Files read after this one, relative to its folder, as a pattern.",
+    "Files read after this one, relative to its directory, as a pattern.",
 );
-const PKI_DIR: Opt = Opt::path("pki_dir", "/etc/salt/pki/minion", "Folder of the keys.");
-const CACHEDIR: Opt = Opt::path("cachedir", "/var/cache/salt/minion", "Folder of what is kept between runs.");
-const SOCK_DIR: Opt = Opt::path("sock_dir", "/var/run/salt/minion", "Folder of the local sockets.");
+const PKI_DIR: Opt = Opt::path("pki_dir", "/etc/salt/pki/minion", "Directory of the keys.");
+const CACHEDIR: Opt = Opt::path("cachedir", "/var/cache/salt/minion", "Directory of what is kept between runs.");
+const SOCK_DIR: Opt = Opt::path("sock_dir", "/var/run/salt/minion", "Directory of the local sockets.");
 const PIDFILE: Opt = Opt::path("pidfile", "/var/run/salt-minion.pid", "File that holds the daemon's process number.");
 const LOOP_INTERVAL: Opt = Opt::seconds("loop_interval", 1, "Seconds between two rounds of the daemon's own work.");
 
@@ -21,9 +21,9 @@ pub const COMMON: Section = Section {
     title: "Daemon",
     options: &[
         Opt::text("user", "", "Account that the daemon runs as; where unset, the one that starts it."),
-        Opt::text("root_dir", "/", "Folder that the daemon's own folders are put below."),
+        Opt::text("root_dir", "/", "Directory that the daemon's own directories are put below."),
         Opt::any("include", Default::Texts(&[]), "More files to read, a path, a pattern or a list of them."),
-        Opt::truth("verify_env", true, "Make the folders at start and set right their owners and modes."),
+        Opt::truth("verify_env", true, "Make the directories at start and set right their owners and modes."),
         Opt::truth("cluster_mode", false, "The master is one of several that share their work.")
             .without_effect("masters form no cluster"),
         Opt::integer("reactor_niceness", 0, "Priority of the reactor.")
@@ -112,9 +112,9 @@ pub const MASTER: Section = Section {
         Opt::port("remote_minions_port", 22, "Port that `detect_remote_minions` looks for.")
             .without_effect("who is connected is known"),
         Opt::text("search", "", "Index of the minions' data.").without_effect("nothing used it in Salt either"),
-        Opt::path("sqlite_queue_dir", "/var/cache/salt/master/queues", "Folder of the queues kept in SQLite.")
+        Opt::path("sqlite_queue_dir", "/var/cache/salt/master/queues", "Directory of the queues kept in SQLite.")
             .awaits("queues"),
-        Opt::list("queue_dirs", &[], "Folders with more kinds of queues.").awaits("queues"),
+        Opt::list("queue_dirs", &[], "Directories with more kinds of queues.").awaits("queues"),
     ],
 };
 

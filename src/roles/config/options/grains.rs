@@ -37,7 +37,7 @@ pub const MINION: Section = Section {
             "Minutes between looks for changed grains, which the master is told and the pillar compiled by; 0 never.",
         ),
         Opt::truth("grains_refresh_pre_exec", false, "Look at the grains before every job.").or(Default::Null),
-        Opt::list("grains_dirs", &[], "Folders with more grains.").awaits("modules in Python"),
+        Opt::list("grains_dirs", &[], "Directories with more grains.").awaits("modules in Python"),
         Opt::truth("enable_fqdns_grains", false, "Ask the resolver for the names of all addresses: the grain `fqdns`."),
         ENABLE_GPU_GRAINS,
         Opt::truth("enable_lspci", false, "Run lspci to look for graphics cards.").or(Default::Null),

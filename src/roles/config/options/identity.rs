@@ -46,7 +46,7 @@ pub const MASTER: Section = Section {
         Opt::path(
             "autosign_grains_dir",
             "",
-            "Folder with one file for each grain, whose lines are values for which keys are accepted.",
+            "Directory with one file for each grain, whose lines are values for which keys are accepted.",
         ),
         Opt::truth("allow_minion_key_revoke", true, "Let a minion have its own key deleted (`saltutil.revoke_auth`)."),
         Opt::text("key_cache", "", "Keep a list of the accepted keys (`sched`).")

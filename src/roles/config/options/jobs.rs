@@ -29,7 +29,7 @@ pub const COMMON: Section = Section {
         Opt::integer("reactor_worker_threads", 10, "Reactions at the same time.").awaits("the reactor"),
         Opt::integer("reactor_worker_hwm", 10_000, "Reactions that may wait.").awaits("the reactor"),
         Opt::number("thorium_interval", 0.5, "Seconds between two rounds of thorium.").awaits("Thorium"),
-        Opt::map("thorium_roots", "Folders of thorium's files, by environment.")
+        Opt::map("thorium_roots", "Directories of thorium's files, by environment.")
             .or(Default::Yaml("{\"base\": [\"/srv/thorium\"]}")),
         Opt::text("thorium_top", "top.sls", "Top file of thorium.").awaits("Thorium"),
         Opt::text("thoriumenv", "", "Environment of thorium.").or(Default::Null).awaits("Thorium"),

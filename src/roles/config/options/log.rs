@@ -14,7 +14,7 @@ pub const COMMON: Section = Section {
     title: "Logging",
     options: &[
         Opt::log("key_logfile", "/var/log/salt/key", "Log of salt-key."),
-        Opt::text("log_dir", "", "Folder that a relative `log_file` is in."),
+        Opt::text("log_dir", "", "Directory that a relative `log_file` is in."),
         Opt::text("log_level", "warning", "Least important kind of message on the console."),
         Opt::text(
             "log_level_logfile",

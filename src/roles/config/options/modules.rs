@@ -6,15 +6,15 @@ use crate::config::option::{Default, Opt, Section};
 const EXTENSION_MODULES: Opt = Opt::path(
     "extension_modules",
     "/var/cache/salt/minion/extmods",
-    "Folder that modules from the master are kept in.",
+    "Directory that modules from the master are kept in.",
 );
 
 /// Of master and minion alike.
 pub const COMMON: Section = Section {
     title: "Modules",
     options: &[
-        Opt::list("module_dirs", &[], "Folders with more modules, of every kind.").awaits("modules in Python"),
-        Opt::list("utils_dirs", &[], "Folders with code that modules share."),
+        Opt::list("module_dirs", &[], "Directories with more modules, of every kind.").awaits("modules in Python"),
+        Opt::list("utils_dirs", &[], "Directories with code that modules share."),
         Opt::truth("clean_dynamic_modules", true, "Delete fetched modules that the master no longer has.")
             .awaits("modules in Python"),
         Opt::map("extmod_whitelist", "Kinds and names of modules that are fetched, and no others.")
@@ -31,7 +31,7 @@ pub const MASTER: Section = Section {
     title: "Modules",
     options: &[
         EXTENSION_MODULES.or(Default::Text("/var/cache/salt/master/extmods")),
-        Opt::list("runner_dirs", &[], "Folders with more runners.").awaits("modules in Python"),
+        Opt::list("runner_dirs", &[], "Directories with more runners.").awaits("modules in Python"),
         Opt::seconds("memcache_expire_seconds", 0, "Seconds that data read from the cache stays in memory; 0 is off.")
             .without_effect("What is known of minions is in memory anyway."),
         Opt::integer("memcache_max_items", 1024, "Entries of the cache that stay in memory.")
@@ -48,9 +48,9 @@ pub const MINION: Section = Section {
     title: "Modules",
     options: &[
         EXTENSION_MODULES,
-        Opt::list("returner_dirs", &[], "Folders with more returners.").awaits("modules in Python"),
-        Opt::list("states_dirs", &[], "Folders with more states."),
-        Opt::list("render_dirs", &[], "Folders with more renderers.").awaits("modules in Python"),
+        Opt::list("returner_dirs", &[], "Directories with more returners.").awaits("modules in Python"),
+        Opt::list("states_dirs", &[], "Directories with more states."),
+        Opt::list("render_dirs", &[], "Directories with more renderers.").awaits("modules in Python"),
         Opt::map("providers", "Modules for `pkg`, `service` and the like, where the found one is not wanted."),
         Opt::truth("autoload_dynamic_modules", true, "Fetch modules from the master when states run.")
             .awaits("modules in Python"),

@@ -7,7 +7,7 @@ pub const COMMON: Section = Section {
     title: "Output",
     options: &[
         Opt::any("output", Default::Null, "Outputter of commands that name none."),
-        Opt::list("outputter_dirs", &[], "Folders with more outputters.").awaits("modules in Python"),
+        Opt::list("outputter_dirs", &[], "Directories with more outputters.").awaits("modules in Python"),
         Opt::any("color", Default::Null, "Print in colours on a terminal; unset is yes."),
         Opt::any(
             "color_theme",

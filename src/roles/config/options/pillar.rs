@@ -6,7 +6,7 @@ use crate::config::option::{Default, Opt, Section};
 pub const COMMON: Section = Section {
     title: "Pillar",
     options: &[
-        Opt::map("pillar_roots", "Folders of the pillar, by environment.")
+        Opt::map("pillar_roots", "Directories of the pillar, by environment.")
             .or(Default::Yaml("{\"base\": [\"/srv/pillar\", \"/srv/spm/pillar\"]}")),
         Opt::list(
             "on_demand_ext_pillar",
@@ -38,7 +38,7 @@ pub const COMMON: Section = Section {
         Opt::text(
             "gpg_keydir",
             "",
-            "Folder of the keys that `gpg` decrypts with; `gpgkeys` beside the file without it.",
+            "Directory of the keys that `gpg` decrypts with; `gpgkeys` beside the file without it.",
         ),
         Opt::truth("gpg_decrypt_must_succeed", true, "Make what cannot be decrypted an error."),
         Opt::truth("gpg_cache", false, "Keep decrypted text.")
@@ -57,8 +57,8 @@ pub const MASTER: Section = Section {
         Opt::list("ext_pillar", &[], "Where pillar comes from beside the files."),
         Opt::any("ext_pillar_first", Default::Null, "Ask `ext_pillar` before the files are read."),
         Opt::truth("pillar_safe_render_error", true, "Hide from minions why their pillar did not render."),
-        Opt::text("pass_dir", "", "Folder of the password store.").awaits("the renderer pass"),
-        Opt::text("pass_gnupghome", "", "Folder of the keys of the password store.").awaits("the renderer pass"),
+        Opt::text("pass_dir", "", "Directory of the password store.").awaits("the renderer pass"),
+        Opt::text("pass_gnupghome", "", "Directory of the keys of the password store.").awaits("the renderer pass"),
         Opt::truth("pass_strict_fetch", false, "Make a missing password an error.").awaits("the renderer pass"),
         Opt::text("pass_variable_prefix", "", "Beginning of values that name a password.").awaits("the renderer pass"),
     ],

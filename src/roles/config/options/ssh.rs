@@ -8,7 +8,7 @@ pub const MASTER: Section = Section {
     options: &[
         Opt::any("roster", Default::Null, "Where salt-ssh finds its hosts.").awaits("salt-ssh"),
         Opt::any("roster_file", Default::Null, "File with the hosts.").awaits("salt-ssh"),
-        Opt::any("rosters", Default::Null, "Folders with files of hosts.").awaits("salt-ssh"),
+        Opt::any("rosters", Default::Null, "Directories with files of hosts.").awaits("salt-ssh"),
         Opt::any("roster_defaults", Default::Null, "Settings of hosts that name none.").awaits("salt-ssh"),
         Opt::text("ssh_user", "root", "User to log in as.").awaits("salt-ssh"),
         Opt::text("ssh_passwd", "", "Password to log in with.").awaits("salt-ssh"),
@@ -29,7 +29,7 @@ pub const MASTER: Section = Section {
         Opt::text("ssh_scan_ports", "22", "Ports that are looked at for hosts.").awaits("salt-ssh"),
         Opt::number("ssh_scan_timeout", 0.01, "Seconds that a host has to answer on `ssh_scan_ports`.")
             .awaits("salt-ssh"),
-        Opt::truth("ssh_use_home_key", false, "Use the key in the user's folder.").awaits("salt-ssh"),
+        Opt::truth("ssh_use_home_key", false, "Use the key in the user's directory.").awaits("salt-ssh"),
         Opt::truth("ssh_identities_only", false, "Offer no key but the configured one.").awaits("salt-ssh"),
         Opt::map("ssh_list_nodegroups", "Groups of hosts for salt-ssh.").awaits("salt-ssh"),
         Opt::any("ssh_minion_opts", Default::Null, "Minion options on the hosts.").awaits("salt-ssh"),

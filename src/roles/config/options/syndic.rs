@@ -29,7 +29,7 @@ pub const MASTER: Section = Section {
             .or(Default::Null)
             .without_effect("masters form no cluster"),
         Opt::list("cluster_peers", &[], "The other masters of the cluster.").without_effect("masters form no cluster"),
-        Opt::text("cluster_pki_dir", "", "Folder of the keys that the cluster shares.")
+        Opt::text("cluster_pki_dir", "", "Directory of the keys that the cluster shares.")
             .or(Default::Null)
             .without_effect("masters form no cluster"),
         Opt::port("cluster_pool_port", 4520, "Port between the masters of the cluster.")

@@ -6,9 +6,9 @@ use crate::config::option::{Default, Opt, Section};
 pub const COMMON: Section = Section {
     title: "Windows",
     options: &[
-        Opt::text("winrepo_dir", "/srv/salt/win/repo", "Folder of the definitions, for old minions.")
+        Opt::text("winrepo_dir", "/srv/salt/win/repo", "Directory of the definitions, for old minions.")
             .without_effect("there is no minion for Windows"),
-        Opt::text("winrepo_dir_ng", "/srv/salt/win/repo-ng", "Folder of the definitions.")
+        Opt::text("winrepo_dir_ng", "/srv/salt/win/repo-ng", "Directory of the definitions.")
             .without_effect("there is no minion for Windows"),
         Opt::text("winrepo_cachefile", "winrepo.p", "File that definitions are collected in.")
             .without_effect("there is no minion for Windows"),

@@ -63,7 +63,7 @@ pub(super) fn own() -> String {
          esac\n}}\ncomplete -F _halite halite\n",
         reply(&Takes::Words(own_words().into_iter().map(str::to_owned).collect())),
         reply(&Takes::Words(vec![kinds()])),
-        reply(&Takes::Folder)
+        reply(&Takes::Directory)
     )
 }
 
@@ -86,7 +86,7 @@ fn reply(takes: &Takes) -> String {
         Takes::Ids(standing) => format!("_halite_ids {standing}"),
         Takes::User => from("compgen -u"),
         Takes::File => format!("compopt -o filenames; {}", from("compgen -f")),
-        Takes::Folder => format!("compopt -o filenames; {}", from("compgen -d")),
+        Takes::Directory => format!("compopt -o filenames; {}", from("compgen -d")),
         Takes::Free => "COMPREPLY=()".to_owned(),
     }
 }

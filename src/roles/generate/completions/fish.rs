@@ -55,7 +55,7 @@ fn offer(takes: &Takes) -> String {
         Takes::Ids(standing) => format!(" -f -a '({})'", ids_command(standing).replace('\'', "\\'")),
         Takes::User => " -f -a '(__fish_complete_users)'".to_owned(),
         Takes::File => " -F".to_owned(),
-        Takes::Folder => " -f -a '(__fish_complete_directories)'".to_owned(),
+        Takes::Directory => " -f -a '(__fish_complete_directories)'".to_owned(),
         Takes::Free => " -f".to_owned(),
     }
 }

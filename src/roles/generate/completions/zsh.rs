@@ -1,4 +1,4 @@
-//! Completions for zsh, one file for each program, `_NAME`, for a folder in `fpath`.
+//! Completions for zsh, one file for each program, `_NAME`, for a directory in `fpath`.
 
 use super::{MADE, Takes, ids_command, kinds, names, own_words};
 use crate::cli::Program;
@@ -71,7 +71,7 @@ fn action(takes: &Takes) -> String {
         Takes::Ids(standing) => format!(" _halite_ids {standing}"),
         Takes::User => "_users".to_owned(),
         Takes::File => "_files".to_owned(),
-        Takes::Folder => "_files -/".to_owned(),
+        Takes::Directory => "_files -/".to_owned(),
         Takes::Free => " ".to_owned(),
     }
 }

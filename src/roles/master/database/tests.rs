@@ -8,18 +8,18 @@ fn valid() -> Arc<AtomicBool> {
     Arc::new(AtomicBool::new(true))
 }
 
-struct Folder(PathBuf);
+struct Directory(PathBuf);
 
-impl Folder {
-    fn fresh(name: &str) -> Folder {
-        let folder = std::env::temp_dir().join(format!("halite-database-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
+impl Directory {
+    fn fresh(name: &str) -> Directory {
+        let directory = std::env::temp_dir().join(format!("halite-database-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).unwrap();
+        Directory(directory)
     }
 }
 
-impl Drop for Folder {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -31,8 +31,8 @@ fn job(jid: &str) -> Job {
 
 #[test]
 fn what_is_written_is_read_and_what_is_open_is_known() {
-    let folder = Folder::fresh("write");
-    let path = path_in(&folder.0);
+    let directory = Directory::fresh("write");
+    let path = path_in(&directory.0);
     let database = Database::open(&path).unwrap();
     smol::block_on(async {
         let minions = ["a", "b", "c"].map(str::to_owned).to_vec();
@@ -66,8 +66,8 @@ fn what_is_written_is_read_and_what_is_open_is_known() {
 
 #[test]
 fn a_batch_is_read_as_it_was_written() {
-    let folder = Folder::fresh("batch");
-    let path = path_in(&folder.0);
+    let directory = Directory::fresh("batch");
+    let path = path_in(&directory.0);
     let database = Database::open(&path).unwrap();
     let batch = Batch { size: BatchSize::Count(3), wait_s: 2, at_failure: AtFailure::Stop, timeout_s: 5 };
     let jid = "20260101000000000001";
@@ -83,8 +83,8 @@ fn a_batch_is_read_as_it_was_written() {
 
 #[test]
 fn a_return_that_nobody_asked_for_is_a_job_of_its_own_and_replaces_none() {
-    let folder = Folder::fresh("own");
-    let path = path_in(&folder.0);
+    let directory = Directory::fresh("own");
+    let path = path_in(&directory.0);
     let database = Database::open(&path).unwrap();
     let ret = |jid: &str| Return { jid: jid.to_owned(), fun: "state.apply".into(), ..Return::default() };
     smol::block_on(async {
@@ -101,8 +101,8 @@ fn a_return_that_nobody_asked_for_is_a_job_of_its_own_and_replaces_none() {
 
 #[test]
 fn old_jobs_are_pruned() {
-    let folder = Folder::fresh("prune");
-    let path = path_in(&folder.0);
+    let directory = Directory::fresh("prune");
+    let path = path_in(&directory.0);
     let database = Database::open(&path).unwrap();
     smol::block_on(async {
         database.save_job(job("20200101000000000001"), vec![], vec![]).await.unwrap();
@@ -116,8 +116,8 @@ fn old_jobs_are_pruned() {
 
 #[test]
 fn a_return_after_the_end_takes_the_end_back() {
-    let folder = Folder::fresh("late");
-    let path = path_in(&folder.0);
+    let directory = Directory::fresh("late");
+    let path = path_in(&directory.0);
     let database = Database::open(&path).unwrap();
     smol::block_on(async {
         database.save_job(job("20260101000000000001"), vec!["a".to_owned()], vec![]).await.unwrap();
@@ -136,8 +136,8 @@ fn no_database_is_no_error() {
 
 #[test]
 fn what_is_kept_for_others_is_read_and_flushed() {
-    let folder = Folder::fresh("kept");
-    let path = path_in(&folder.0);
+    let directory = Directory::fresh("kept");
+    let path = path_in(&directory.0);
     let database = Database::open(&path).unwrap();
     for (bank, key) in [("a", "1"), ("a", "2"), ("b", "1")] {
         smol::block_on(database.save_kept(bank.to_owned(), key.to_owned(), Value::list(["x"]))).unwrap();
@@ -185,7 +185,7 @@ fn commit_group(path: &Path, prepare: &str, group: Vec<Write>) -> (Vec<Result<()
 fn one_write_that_fails_takes_its_whole_group_with_it() {
     // ABORT takes back the statement, ROLLBACK the whole transaction, as SQLite does by itself when the disk is broken.
     for how in ["ABORT", "ROLLBACK"] {
-        let folder = Folder::fresh(&format!("group-{how}"));
+        let directory = Directory::fresh(&format!("group-{how}"));
         let refuse = format!(
             "CREATE TRIGGER refuse BEFORE INSERT ON salt_returns WHEN NEW.id = 'bad'
              BEGIN SELECT RAISE({how}, 'not this one'); END"
@@ -198,7 +198,7 @@ fn one_write_that_fails_takes_its_whole_group_with_it() {
             return_of("next", true),
             return_of("last", true),
         ];
-        let (told, there) = commit_group(&path_in(&folder.0), &refuse, group);
+        let (told, there) = commit_group(&path_in(&directory.0), &refuse, group);
         assert_eq!(there, ["first", "last", "next"], "{how}");
         assert_eq!([0, 3, 4].map(|at| told[at].clone()), [Ok(()), Ok(()), Ok(())], "{how}");
         assert!(told[1].as_ref().is_err_and(|why| why.contains("not this one")), "{how}: {told:?}");
@@ -208,8 +208,8 @@ fn one_write_that_fails_takes_its_whole_group_with_it() {
 
 #[test]
 fn a_full_disk_loses_what_does_not_fit_and_says_so() {
-    let folder = Folder::fresh("full");
-    let path = path_in(&folder.0);
+    let directory = Directory::fresh("full");
+    let path = path_in(&directory.0);
     // A few dozen pages: the large one does not fit, the small ones do.
     let group = vec![return_of("small", true), return_of("large", "x".repeat(1 << 20)), return_of("other", true)];
     let (told, there) = commit_group(&path, "PRAGMA max_page_count = 60", group);
@@ -220,17 +220,17 @@ fn a_full_disk_loses_what_does_not_fit_and_says_so() {
 
 #[test]
 fn nothing_is_acknowledged_that_cannot_be_written() {
-    let folder = Folder::fresh("unwritable");
+    let directory = Directory::fresh("unwritable");
     let group = vec![return_of("a", true), return_of("b", true)];
-    let (told, there) = commit_group(&path_in(&folder.0), "PRAGMA query_only = 1", group);
+    let (told, there) = commit_group(&path_in(&directory.0), "PRAGMA query_only = 1", group);
     assert!(there.is_empty(), "{there:?}");
     assert!(told.iter().all(Result::is_err), "{told:?}");
 }
 
 #[test]
 fn to_whom_a_job_was_sent_is_answered_beside_the_writes() {
-    let folder = Folder::fresh("sent");
-    let path = path_in(&folder.0);
+    let directory = Directory::fresh("sent");
+    let path = path_in(&directory.0);
     let database = Database::open(&path).unwrap();
     let sent = |jid: &str, id: &str| smol::block_on(database.sent(jid.to_owned(), id.to_owned())).unwrap();
     let jid = "20260101000000000001";

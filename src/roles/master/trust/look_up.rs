@@ -76,7 +76,7 @@ impl Desk {
     /// Reads the accepted keys, with a watch on them that has nothing to tell, where there can be one.
     pub fn read(&self, watch: Option<Watch>) -> Result<Read, StoreError> {
         let watch = watch.filter(|watch| watch.news() != News::Lost);
-        let watch = watch.or_else(|| Watch::on(&self.store.folder_of(KeyStatus::Accepted)).ok());
+        let watch = watch.or_else(|| Watch::on(&self.store.directory_of(KeyStatus::Accepted)).ok());
         let stamp = self.store.stamp();
         let snapshot = self.store.snapshot()?;
         for error in &snapshot.unusable {
@@ -158,9 +158,9 @@ mod tests {
     use halite_keys::Identity;
     use std::path::PathBuf;
 
-    struct Folder(PathBuf);
+    struct Directory(PathBuf);
 
-    impl Drop for Folder {
+    impl Drop for Directory {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
@@ -168,14 +168,14 @@ mod tests {
 
     #[test]
     fn a_key_is_decided_on_by_the_store_and_then_by_the_rules() {
-        let folder = Folder(std::env::temp_dir().join(format!("halite-look-up-{}", std::process::id())));
+        let directory = Directory(std::env::temp_dir().join(format!("halite-look-up-{}", std::process::id())));
         let listed = |id: &str, _: &Map| match id {
             "bad" => Listed::Reject,
             "good" => Listed::Sign,
             _ => Listed::Nothing,
         };
         let rules = Rules { lists: Some(Box::new(listed)), ..Rules::default() };
-        let desk = Desk::new(KeyStore::open(&folder.0, 1), rules, 1);
+        let desk = Desk::new(KeyStore::open(&directory.0, 1), rules, 1);
         let (key, other) = (Identity::generate().public(), Identity::generate().public());
         let look_up = |id: &str, key| desk.look_up(id, key, &Map::new());
         assert_eq!(look_up("good", key), Looked::accepted(By::Rule));

@@ -81,8 +81,8 @@ fn write(path: &Path, kind: HashType, most: u64, begun: &Sender<u64>, parts: &Re
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    if let Some(directory) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
@@ -90,12 +90,12 @@ fn open(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_core::host::fake::Folder;
+    use halite_core::host::fake::Directory;
 
     #[test]
     fn a_file_goes_on_where_it_was_and_its_digest_is_that_of_the_whole() {
-        let folder = Folder::new();
-        let path = folder.path().join("incoming/parts");
+        let directory = Directory::new();
+        let path = directory.path().join("incoming/parts");
         smol::block_on(async {
             let (mut sink, at) = Sink::open(path.clone(), HashType::Sha256, 11).await.unwrap();
             assert_eq!(at, 0);
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_disk_that_takes_nothing_is_said() {
-        let path = PathBuf::from("/proc/no/such/folder");
+        let path = PathBuf::from("/proc/no/such/directory");
         smol::block_on(async { assert!(Sink::open(path, HashType::Md5, 1).await.is_err()) });
     }
 }

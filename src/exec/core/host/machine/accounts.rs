@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_again_when_it_has_changed() {
-        let folder = crate::host::fake::Folder::new();
-        let path = folder.path().join("passwd");
+        let directory = crate::host::fake::Directory::new();
+        let path = directory.path().join("passwd");
         let kept = Kept::new(path.to_str().unwrap().to_owned().leak(), parse_users);
         assert!(kept.read().unwrap().is_empty());
         for name in ["a", "b"] {

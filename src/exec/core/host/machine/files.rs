@@ -84,9 +84,9 @@ pub(super) fn stat(path: &Path) -> io::Result<Stat> {
     })
 }
 
-pub(super) fn list(folder: &Path) -> io::Result<Vec<String>> {
+pub(super) fn list(directory: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
+    for entry in fs::read_dir(directory)? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
     }
     names.sort();
@@ -97,7 +97,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
 }
 
-pub(super) fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
+pub(super) fn make_directory(path: &Path, mode: u32) -> io::Result<()> {
     fs::DirBuilder::new().mode(mode).create(path)
 }
 
@@ -128,7 +128,7 @@ pub(super) fn set(path: &Path, attributes: Attributes) -> io::Result<()> {
 
 fn kind_of(kind: fs::FileType) -> FileKind {
     if kind.is_dir() {
-        FileKind::Folder
+        FileKind::Directory
     } else if kind.is_symlink() {
         FileKind::Link
     } else if kind.is_fifo() {
@@ -160,14 +160,14 @@ fn filled_in(path: &Path, asked: Attributes) -> io::Result<Attributes> {
     })
 }
 
-/// A new file in the same folder, private until it is settled. A name that somebody has put there already is not opened.
+/// A new file in the same directory, private until it is settled. A name that somebody has put there already is not opened.
 fn open_beside(path: &Path) -> io::Result<(PathBuf, fs::File)> {
     path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     new_beside(path, |beside| OpenOptions::new().write(true).create_new(true).mode(0o600).open(beside))
 }
 
-/// Makes something in the same folder under a name that is free. The first name that is tried is the same for all that
-/// this process makes: a folder grows with the names that it has had, and the next file costs more in a larger one.
+/// Makes something in the same directory under a name that is free. The first name that is tried is the same for all that
+/// this process makes: a directory grows with the names that it has had, and the next file costs more in a larger one.
 fn new_beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
     static OWN: LazyLock<u64> = LazyLock::new(random::bits);
     let mut bits = *OWN;
@@ -197,19 +197,19 @@ fn settle(file: &fs::File, attributes: Attributes) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::fake::Folder;
+    use crate::host::fake::Directory;
     use crate::host::{HostFiles, Machine};
     use std::io::Read;
 
     #[test]
     fn a_written_file_has_its_mode_and_nothing_is_left_beside_it() {
-        let folder = Folder::new();
-        let path = folder.path().join("secret");
+        let directory = Directory::new();
+        let path = directory.path().join("secret");
         write(&path, b"one", Attributes { mode: Some(0o640), ..Attributes::default() }).unwrap();
         assert_eq!((fs::read(&path).unwrap().as_slice(), stat(&path).unwrap().mode), (&b"one"[..], 0o640));
         write(&path, b"two", Attributes::default()).unwrap();
         assert_eq!((fs::read(&path).unwrap().as_slice(), stat(&path).unwrap().mode), (&b"two"[..], 0o640));
-        assert_eq!(list(folder.path()).unwrap(), ["secret"]);
+        assert_eq!(list(directory.path()).unwrap(), ["secret"]);
     }
 
     #[test]
@@ -222,8 +222,8 @@ mod tests {
                 if count == 0 { Err(io::Error::other("cut")) } else { Ok(count) }
             }
         }
-        let folder = Folder::new();
-        let path = folder.path().join("file");
+        let directory = Directory::new();
+        let path = directory.path().join("file");
         let long = vec![b'x'; 3 * PIECE + 1];
         Machine
             .write_from(&path, &mut long.as_slice(), Attributes { mode: Some(0o604), ..Attributes::default() })
@@ -231,25 +231,26 @@ mod tests {
         assert_eq!((fs::read(&path).unwrap() == long, stat(&path).unwrap().mode), (true, 0o604));
         assert!(Machine.write_from(&path, &mut Cut(2 * PIECE), Attributes::default()).is_err());
         assert!(fs::read(&path).unwrap() == long);
-        assert_eq!(list(folder.path()).unwrap(), ["file"]);
+        assert_eq!(list(directory.path()).unwrap(), ["file"]);
     }
 
     #[test]
-    fn a_folder_is_not_replaced_and_a_failure_leaves_nothing() {
-        let folder = Folder::new();
-        let inner = folder.path().join("inner");
-        make_folder(&inner, 0o700).unwrap();
+    fn a_directory_is_not_replaced_and_a_failure_leaves_nothing() {
+        let directory = Directory::new();
+        let inner = directory.path().join("inner");
+        make_directory(&inner, 0o700).unwrap();
         assert_eq!(write(&inner, b"x", Attributes::default()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
-        assert!(write(&folder.path().join("no/file"), b"x", Attributes::default()).is_err());
-        assert_eq!(list(folder.path()).unwrap(), ["inner"]);
+        assert!(write(&directory.path().join("no/file"), b"x", Attributes::default()).is_err());
+        assert_eq!(list(directory.path()).unwrap(), ["inner"]);
         remove(&inner).unwrap();
         assert!(stat(&inner).is_err());
     }
 
     #[test]
     fn a_file_that_is_placed_keeps_owner_mode_and_links_of_its_place() {
-        let folder = Folder::new();
-        let (from, path, link) = (folder.path().join("from"), folder.path().join("file"), folder.path().join("link"));
+        let directory = Directory::new();
+        let (from, path, link) =
+            (directory.path().join("from"), directory.path().join("file"), directory.path().join("link"));
         fs::write(&path, "").unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
         // /dev/shm is another file system than the one for temporary files, on most hosts.
@@ -268,27 +269,27 @@ mod tests {
 
     #[test]
     fn what_is_beside_a_file_already_is_left_alone() {
-        let folder = Folder::new();
-        let path = folder.path().join("file");
+        let directory = Directory::new();
+        let path = directory.path().join("file");
         let (first, _) = open_beside(&path).unwrap();
         let (second, _) = open_beside(&path).unwrap();
         assert_ne!(first, second);
         write(&path, b"x", Attributes::default()).unwrap();
-        assert_eq!(list(folder.path()).unwrap().len(), 3);
+        assert_eq!(list(directory.path()).unwrap().len(), 3);
     }
 
     #[test]
     fn the_longest_name_can_be_written() {
-        let folder = Folder::new();
-        let path = folder.path().join("x".repeat(255));
+        let directory = Directory::new();
+        let path = directory.path().join("x".repeat(255));
         write(&path, b"x", Attributes::default()).unwrap();
-        assert_eq!(list(folder.path()).unwrap().len(), 1);
+        assert_eq!(list(directory.path()).unwrap().len(), 1);
     }
 
     #[test]
     fn a_link_is_replaced_and_not_followed() {
-        let folder = Folder::new();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        let directory = Directory::new();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
         fs::write(&file, "kept").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         assert_eq!(stat(&link).unwrap().target.as_deref(), Some(file.as_path()));

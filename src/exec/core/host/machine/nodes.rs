@@ -1,4 +1,4 @@
-//! Files of the real machine that are neither text nor folder, their times, and the file systems that they are on.
+//! Files of the real machine that are neither text nor directory, their times, and the file systems that they are on.
 
 use crate::host::{Access, FileSystem, Node};
 use rustix::fs::{CWD, Dev, FileType, Mode, Timespec, Timestamps};
@@ -76,24 +76,24 @@ pub(super) fn may(path: &Path, access: Access) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::fake::Folder;
+    use crate::host::fake::Directory;
     use crate::host::{FileKind, HostFiles, Machine};
 
     #[test]
     fn a_pipe_is_made_and_a_file_has_the_times_it_was_given() {
-        let folder = Folder::new();
-        let pipe = folder.path().join("pipe");
+        let directory = Directory::new();
+        let pipe = directory.path().join("pipe");
         Machine.make_node(&pipe, Node::Fifo, 0o600).unwrap();
         assert_eq!(Machine.stat(&pipe).unwrap().kind, FileKind::Fifo);
-        let file = folder.path().join("file");
+        let file = directory.path().join("file");
         std::fs::write(&file, "x").unwrap();
         let (read, written) = (moment(1_000_000_000, 5), moment(-5, 0));
         Machine.set_times(&file, read, written).unwrap();
         let stat = Machine.stat(&file).unwrap();
         assert_eq!((stat.accessed, stat.modified), (read, written));
         assert!(Machine.may(&file, Access::Read) && !Machine.may(&file, Access::Execute));
-        assert!(!Machine.may(&folder.path().join("none"), Access::Exist));
-        assert!(Machine.file_system(folder.path()).unwrap().blocks > 0);
+        assert!(!Machine.may(&directory.path().join("none"), Access::Exist));
+        assert!(Machine.file_system(directory.path()).unwrap().blocks > 0);
         assert_eq!(numbers(device(8, 3)), (8, 3));
     }
 }

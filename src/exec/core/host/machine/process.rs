@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn environment_folder_and_mask_are_those_asked_for() {
+    fn environment_directory_and_mask_are_those_asked_for() {
         let mut command = Command {
             clean_env: Choice::Yes,
             cwd: Some("/usr".into()),

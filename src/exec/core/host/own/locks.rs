@@ -33,12 +33,12 @@ pub fn is_locked(file: &File) -> bool {
 mod tests {
     use super::super::{create_new, open};
     use super::*;
-    use crate::host::fake::Folder;
+    use crate::host::fake::Directory;
 
     #[test]
     fn a_lock_ends_with_its_file() {
-        let folder = Folder::new();
-        let path = folder.path().join("file");
+        let directory = Directory::new();
+        let path = directory.path().join("file");
         let held = create_new(&path).unwrap();
         lock(&held).unwrap();
         let other = open(&path).unwrap();

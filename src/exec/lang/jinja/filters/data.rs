@@ -461,19 +461,19 @@ fn is_text_file(machine: &dyn Machine, path: &str) -> Res<bool> {
     Ok(valid || odd * 10 <= block.len() * 3)
 }
 
-/// All paths below a folder, itself first.
+/// All paths below a directory, itself first.
 fn list_files(interp: &mut Interp, value: Val, _: Bound) -> Res<Val> {
     let mut found = vec![text(&value)?];
     let machine = machine(interp)?;
     let mut at = 0;
-    while let Some(folder) = found.get(at).cloned() {
+    while let Some(directory) = found.get(at).cloned() {
         at += 1;
-        interp.spend(folder.len())?;
-        if machine.is_link(&folder) && at > 1 {
+        interp.spend(directory.len())?;
+        if machine.is_link(&directory) && at > 1 {
             continue;
         }
-        let Ok(names) = machine.list(&folder) else { continue };
-        found.extend(names.iter().map(|name| Path::new(&folder).join(name).to_string_lossy().into_owned()));
+        let Ok(names) = machine.list(&directory) else { continue };
+        found.extend(names.iter().map(|name| Path::new(&directory).join(name).to_string_lossy().into_owned()));
     }
     Ok(Val::list(found.into_iter().map(Val::from).collect()))
 }

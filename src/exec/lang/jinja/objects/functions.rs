@@ -42,8 +42,8 @@ pub trait Machine {
     /// The length of a file, links followed.
     fn size(&self, path: &str) -> io::Result<u64>;
     fn is_link(&self, path: &str) -> bool;
-    /// The names in a folder, sorted.
-    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+    /// The names in a directory, sorted.
+    fn list(&self, directory: &str) -> io::Result<Vec<String>>;
     /// The addresses of a name, in the resolver's order; none where it has none.
     fn resolve(&self, name: &str) -> Vec<IpAddr>;
     /// Whether a TCP server answers at an address within this time.

@@ -4,7 +4,7 @@ use super::super::check::wrong;
 use super::super::{Family, Settings, bond, ethtool, needs, write};
 use super::options::{self, COMMANDS};
 use super::stanza::{Interface, Interfaces, SOURCE, Stanza};
-use super::{FAMILIES, FILE, FOLDER, bridge, pppoe};
+use super::{DIRECTORY, FAMILIES, FILE, bridge, pppoe};
 use halite_core::{Ctx, Fault};
 use halite_value::{Map, Value};
 
@@ -209,7 +209,7 @@ fn ethtool_words(settings: &Settings, iface: &str) -> Result<Map, Fault> {
 /// into one of its own.
 fn save(ctx: &Ctx, iface: &str, interface: Interface, text: &str, settings: &Settings) -> Result<(), Fault> {
     if let Some(name) = settings.text("filename") {
-        let path = if name.starts_with('/') { name } else { format!("{FOLDER}/{name}") };
+        let path = if name.starts_with('/') { name } else { format!("{DIRECTORY}/{name}") };
         return write(ctx, &path, text, None);
     }
     let mut all = Interfaces::read(ctx)?;

@@ -1,7 +1,7 @@
 //! `/etc/network/interfaces`: read into interfaces, and written from them.
 
 use super::options::{self, OPTIONS};
-use super::{FAMILIES, FILE, FOLDER};
+use super::{DIRECTORY, FAMILIES, FILE};
 use halite_core::{Ctx, Fault, paths, text_file};
 use halite_value::{Map, Value};
 
@@ -43,8 +43,8 @@ impl Interfaces {
     /// All that the host has files for.
     pub fn read(ctx: &Ctx) -> Result<Interfaces, Fault> {
         let mut files = if paths::is_file(ctx.host, FILE) { vec![FILE.to_owned()] } else { Vec::new() };
-        if let Ok(names) = ctx.host.list(std::path::Path::new(FOLDER)) {
-            files.extend(names.into_iter().map(|name| format!("{FOLDER}/{name}")));
+        if let Ok(names) = ctx.host.list(std::path::Path::new(DIRECTORY)) {
+            files.extend(names.into_iter().map(|name| format!("{DIRECTORY}/{name}")));
         }
         let mut all = Interfaces::default();
         for file in files {

@@ -13,7 +13,7 @@ use std::path::Path;
 
 fn world(host: Fake) -> World {
     let grains = Map::from_iter([("os_family", Value::from("Debian"))]);
-    World { grains, ..World::on(host.program("/usr/bin/netplan").folder("/etc/netplan")) }
+    World { grains, ..World::on(host.program("/usr/bin/netplan").directory("/etc/netplan")) }
 }
 
 fn asked(world: &World, fun: &str, positional: &[&str], settings: &str) -> Result<Value, Fault> {

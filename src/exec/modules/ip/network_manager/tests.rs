@@ -10,10 +10,10 @@ use halite_lang::yaml;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
 
-const FOLDER: &str = "/etc/NetworkManager/system-connections";
+const DIRECTORY: &str = "/etc/NetworkManager/system-connections";
 
 fn host() -> Fake {
-    Fake::new().env("PATH", "/usr/bin").program("/usr/bin/nmcli").folder("/run/NetworkManager").folder(FOLDER)
+    Fake::new().env("PATH", "/usr/bin").program("/usr/bin/nmcli").directory("/run/NetworkManager").directory(DIRECTORY)
 }
 
 fn world(host: Fake) -> World {
@@ -35,7 +35,7 @@ fn build(world: &World, iface: &str, kind: &str, settings: &str) -> Result<Strin
 }
 
 fn written(world: &World, iface: &str) -> Option<String> {
-    world.host.text(&format!("{FOLDER}/{iface}.nmconnection"))
+    world.host.text(&format!("{DIRECTORY}/{iface}.nmconnection"))
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn an_interface_keeps_its_routes_when_it_is_built_again() {
 #[test]
 fn routes_leave_other_settings_of_a_keyfile_alone() {
     let keyfile = "[ipv4]\nroute-metric=100\nroute1=10.0.0.0/8\nroute1_options=mtu=1400\nmethod=auto";
-    let world = world(host().file(&format!("{FOLDER}/eth0.nmconnection"), keyfile));
+    let world = world(host().file(&format!("{DIRECTORY}/eth0.nmconnection"), keyfile));
     answer(&world, "ip.build_routes", &["eth0"], "{routes: [{ipaddr: 0.0.0.0}, {ipaddr: 'fd01::', netmask: 64}]}")
         .unwrap();
     let wanted = "[ipv4]\nroute-metric=100\nmethod=auto\nroute1=0.0.0.0/0\n\n[ipv6]\nroute1=fd01::/64\n\n";

@@ -2,7 +2,7 @@
 
 use super::super::check::{SWITCHES, is_hardware, is_ipv4, is_ipv6, switch, whole, wrong};
 use super::super::{Family, Settings, bond, ethtool, needs, write};
-use super::{FOLDER, lines_of};
+use super::{DIRECTORY, lines_of};
 use halite_core::{Ctx, Fault};
 use halite_value::record::Arguments;
 use halite_value::{Map, Value};
@@ -50,7 +50,7 @@ pub fn shown(ctx: &Ctx, iface: &str) -> Result<Vec<String>, Fault> {
 }
 
 fn path(iface: &str) -> String {
-    format!("{FOLDER}/ifcfg-{iface}")
+    format!("{DIRECTORY}/ifcfg-{iface}")
 }
 
 /// Writes an interface, and shows its lines.

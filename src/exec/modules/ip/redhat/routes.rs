@@ -2,12 +2,12 @@
 
 use super::super::check::is_ipv6;
 use super::super::{Settings, write};
-use super::{FOLDER, lines_of};
+use super::{DIRECTORY, lines_of};
 use halite_core::{Ctx, Fault};
 use halite_value::Map;
 
 fn paths(iface: &str) -> [String; 2] {
-    ["route", "route6"].map(|name| format!("{FOLDER}/{name}-{iface}"))
+    ["route", "route6"].map(|name| format!("{DIRECTORY}/{name}-{iface}"))
 }
 
 pub fn shown(ctx: &Ctx, iface: &str) -> Result<Vec<String>, Fault> {

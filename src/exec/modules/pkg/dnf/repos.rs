@@ -1,4 +1,4 @@
-//! Where dnf's packages come from: the `.repo` files in its folders, and Copr.
+//! Where dnf's packages come from: the `.repo` files in its directories, and Copr.
 
 use super::{dnf, is_dnf, split};
 use crate::pkg::repo_file::{Repo, RepoFile, Twice, files_in};
@@ -12,10 +12,10 @@ use std::path::Path;
 /// Settings of which a repository has one: where its packages are.
 const LINKS: [&str; 3] = ["baseurl", "mirrorlist", "metalink"];
 
-/// Which folders are looked at, and how strictly.
+/// Which directories are looked at, and how strictly.
 #[derive(Clone, Debug)]
 pub struct Where {
-    folders: Vec<String>,
+    directories: Vec<String>,
     twice: Twice,
 }
 
@@ -24,15 +24,15 @@ impl Where {
     pub fn read(more: &Map) -> Where {
         let is_strict = more.at("strict_config").is_none_or(is_true);
         Where {
-            folders: split(more.at("basedir").filter(|value| value.truthy())),
+            directories: split(more.at("basedir").filter(|value| value.truthy())),
             twice: if is_strict { Twice::Refused } else { Twice::LastCounts },
         }
     }
 
-    /// The folders that are named, else those of the tool's configuration.
-    fn folders(&self, ctx: &Ctx) -> Result<Vec<String>, Fault> {
-        if !self.folders.is_empty() {
-            return Ok(self.folders.clone());
+    /// The directories that are named, else those of the tool's configuration.
+    fn directories(&self, ctx: &Ctx) -> Result<Vec<String>, Fault> {
+        if !self.directories.is_empty() {
+            return Ok(self.directories.clone());
         }
         let files = ["/etc/yum/yum.conf", "/etc/yum.conf", "/etc/dnf/dnf.conf", "/etc/tdnf/tdnf.conf"];
         let Some(file) = files.into_iter().find(|file| paths::exists(ctx.host, file)) else {
@@ -41,7 +41,7 @@ impl Where {
         let configuration = RepoFile::read(ctx, file, self.twice)?;
         let set = configuration.repo("main").and_then(|main| main.settings.at("reposdir"));
         Ok(match set {
-            Some(folders) => split(Some(folders)),
+            Some(directories) => split(Some(directories)),
             None => ["/etc/yum/repos.d", "/etc/yum.repos.d"].map(str::to_owned).to_vec(),
         })
     }
@@ -58,8 +58,8 @@ fn section(repo: &str) -> String {
 /// Each file with its repositories.
 fn files(ctx: &Ctx, at: &Where) -> Result<Vec<(String, RepoFile)>, Fault> {
     let mut files = Vec::new();
-    for folder in at.folders(ctx)? {
-        for path in files_in(ctx.host, &folder) {
+    for directory in at.directories(ctx)? {
+        for path in files_in(ctx.host, &directory) {
             match RepoFile::read(ctx, &path, at.twice) {
                 Ok(file) => files.push((path, file)),
                 Err(fault) if at.twice == Twice::Refused => return Err(fault),
@@ -94,8 +94,8 @@ pub fn one(ctx: &Ctx, repo: &str, at: &Where) -> Result<Map, Fault> {
 pub fn delete(ctx: &Ctx, repo: &str, at: &Where) -> Result<String, Fault> {
     let id = section(repo);
     let Some((path, mut file)) = files(ctx, at)?.into_iter().rev().find(|(_, file)| file.repo(&id).is_some()) else {
-        let folders = Value::list(at.folders(ctx)?);
-        return Ok(format!("Error: the {id} repo does not exist in {}", folders.to_text()));
+        let directories = Value::list(at.directories(ctx)?);
+        return Ok(format!("Error: the {id} repo does not exist in {}", directories.to_text()));
     };
     file.repos.retain(|repo| repo.id != id);
     if file.repos.is_empty() {
@@ -166,15 +166,15 @@ pub fn change(ctx: &Ctx, repo: &str, given: &Map, at: &Where) -> Result<Map, Fau
 
 /// A file of its own for a new repository.
 fn made(ctx: &Ctx, id: &str, given: &Map, at: &Where) -> Result<(String, RepoFile), Fault> {
-    let folders = at.folders(ctx)?;
-    let Some(folder) = folders.iter().find(|folder| paths::exists(ctx.host, folder)) else {
+    let directories = at.directories(ctx)?;
+    let Some(directory) = directories.iter().find(|directory| paths::exists(ctx.host, directory)) else {
         return Err(Fault::invocation(format!(
             "The repo does not exist and needs to be created, but none of the following basedir directories exist: {}",
-            Value::list(folders).to_text()
+            Value::list(directories).to_text()
         )));
     };
     if id.contains('/') {
-        return Err(Fault::invocation(format!("'{id}' cannot be the name of a file in {folder}")));
+        return Err(Fault::invocation(format!("'{id}' cannot be the name of a file in {directory}")));
     }
     if !given.contains("name") {
         return Err(Fault::invocation("The repo does not exist and needs to be created, but a name was not given"));
@@ -186,7 +186,7 @@ fn made(ctx: &Ctx, id: &str, given: &Map, at: &Where) -> Result<(String, RepoFil
         )));
     }
     let repo = Repo { id: id.to_owned(), ..Repo::default() };
-    Ok((format!("{folder}/{id}.repo"), RepoFile { repos: vec![repo], ..RepoFile::default() }))
+    Ok((format!("{directory}/{id}.repo"), RepoFile { repos: vec![repo], ..RepoFile::default() }))
 }
 
 fn enable_copr(ctx: &Ctx, project: &str) -> Result<(), Fault> {

@@ -6,12 +6,12 @@ use halite_core::accounts::below;
 use halite_core::{Ctx, Fault};
 use halite_value::{Map, Value};
 
-const FOLDER: &str = "etc/zypp/repos.d";
+const DIRECTORY: &str = "etc/zypp/repos.d";
 
 fn read(ctx: &Ctx, root: Option<&str>) -> Result<Vec<Repo>, Fault> {
-    let folder = below(root, FOLDER).to_string_lossy().into_owned();
+    let directory = below(root, DIRECTORY).to_string_lossy().into_owned();
     let mut repos = Vec::new();
-    for path in files_in(ctx.host, &folder) {
+    for path in files_in(ctx.host, &directory) {
         repos.extend(RepoFile::read(ctx, &path, Twice::LastCounts)?.repos);
     }
     Ok(repos)

@@ -1,33 +1,33 @@
 use super::*;
-use halite_core::host::fake::Folder;
+use halite_core::host::fake::Directory;
 use halite_lang::yaml;
 use std::fs;
 use std::os::unix::fs::symlink;
 
 /// A root with a file, and a secret beside the root.
 struct Served {
-    folder: Folder,
+    directory: Directory,
 }
 
 impl Served {
     fn new() -> Served {
-        let folder = Folder::new();
-        fs::create_dir_all(folder.path().join("root/sub")).unwrap();
-        fs::create_dir_all(folder.path().join("envs/qa")).unwrap();
-        fs::write(folder.path().join("secret"), "secret").unwrap();
-        fs::write(folder.path().join("root/a"), "a").unwrap();
-        fs::write(folder.path().join("root/sub/b"), "b").unwrap();
-        fs::write(folder.path().join("root/q?x"), "q").unwrap();
-        fs::write(folder.path().join("envs/qa/only"), "qa").unwrap();
-        Served { folder }
+        let directory = Directory::new();
+        fs::create_dir_all(directory.path().join("root/sub")).unwrap();
+        fs::create_dir_all(directory.path().join("envs/qa")).unwrap();
+        fs::write(directory.path().join("secret"), "secret").unwrap();
+        fs::write(directory.path().join("root/a"), "a").unwrap();
+        fs::write(directory.path().join("root/sub/b"), "b").unwrap();
+        fs::write(directory.path().join("root/q?x"), "q").unwrap();
+        fs::write(directory.path().join("envs/qa/only"), "qa").unwrap();
+        Served { directory }
     }
 
     fn path(&self, below: &str) -> PathBuf {
-        self.folder.path().join(below)
+        self.directory.path().join(below)
     }
 
     fn server(&self, more: &str) -> FileServer {
-        let here = self.folder.path().display();
+        let here = self.directory.path().display();
         let text = format!("{{file_roots: {{base: ['{here}/root'], __env__: ['{here}/envs/__env__']}}, {more}}}");
         FileServer::new(yaml::load(&text).unwrap().as_map().unwrap(), Freshness::Always).unwrap()
     }
@@ -145,7 +145,7 @@ fn a_chunk_is_of_the_version_that_was_asked_for() {
 fn the_first_root_that_has_a_file_gives_it() {
     let served = Served::new();
     fs::write(served.path("envs/qa/a"), "second").unwrap();
-    let here = served.folder.path().display();
+    let here = served.directory.path().display();
     let text_of = format!("{{file_roots: {{base: ['{here}/none', '{here}/root', '{here}/envs/qa']}}}}");
     let server = FileServer::new(yaml::load(&text_of).unwrap().as_map().unwrap(), Freshness::Always).unwrap();
     assert_eq!(text(&server, "a", "base").as_deref(), Some("a"));

@@ -2,14 +2,14 @@
 //!
 //! The output is never shown: it may hold secrets.
 
-use super::{Source, Wanted, minion_id, no_folders};
+use super::{Source, Wanted, minion_id, no_directories};
 use halite_core::{Ctx, Fault};
 use halite_lang::yaml;
 use halite_value::record::Arguments;
 use halite_value::{Map, Value, parse_json};
 
-pub const JSON: Source = Source { name: "cmd_json", run: json, folders: no_folders };
-pub const YAML: Source = Source { name: "cmd_yaml", run: yaml, folders: no_folders };
+pub const JSON: Source = Source { name: "cmd_json", run: json, directories: no_directories };
+pub const YAML: Source = Source { name: "cmd_yaml", run: yaml, directories: no_directories };
 
 fn json(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     let printed = printed(ctx, wanted)?;

@@ -1,11 +1,11 @@
 //! `extra_minion_data_in_pillar`: what the minion's configuration tells (`pass_to_ext_pillars`), as pillar.
 
-use super::{Source, Wanted, no_folders};
+use super::{Source, Wanted, no_directories};
 use halite_core::pillar_request::branch;
 use halite_core::{Ctx, Fault};
 use halite_value::{Map, Value};
 
-pub const SOURCE: Source = Source { name: "extra_minion_data_in_pillar", run, folders: no_folders };
+pub const SOURCE: Source = Source { name: "extra_minion_data_in_pillar", run, directories: no_directories };
 
 fn run(_: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     let told = &wanted.asked.told;

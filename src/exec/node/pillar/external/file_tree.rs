@@ -1,4 +1,4 @@
-//! `file_tree`: folders and files as maps and texts: `ROOT/nodegroups/GROUP/...` and, on top, `ROOT/hosts/ID/...`.
+//! `file_tree`: directories and files as maps and texts: `ROOT/nodegroups/GROUP/...` and, on top, `ROOT/hosts/ID/...`.
 
 use super::nodegroups;
 use super::{Source, Wanted, minion_id};
@@ -13,7 +13,7 @@ use halite_lang::target::fnmatch::fnmatch;
 use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
-pub const SOURCE: Source = Source { name: "file_tree", run, folders };
+pub const SOURCE: Source = Source { name: "file_tree", run, directories };
 
 /// Deeper than this, links lead around in a circle.
 const DEPTH: usize = 64;
@@ -28,7 +28,7 @@ struct Settings {
 
 enum KeepNewline {
     Always(bool),
-    /// Where a pattern fits the path below the minion's or the group's folder.
+    /// Where a pattern fits the path below the minion's or the group's directory.
     Of(Vec<String>),
 }
 
@@ -36,11 +36,11 @@ fn run(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     let settings = Settings::read(ctx.opts, wanted.settings)?;
     let mut all = Map::new();
     for root in settings.roots(ctx.opts, wanted.asked.pillarenv.as_deref())? {
-        if !own::is_folder(&root) {
-            return Err(Fault::execution(format!("root_dir: {} is no folder", root.display())));
+        if !own::is_directory(&root) {
+            return Err(Fault::execution(format!("root_dir: {} is no directory", root.display())));
         }
         let groups = root.join("nodegroups");
-        if own::is_folder(&groups) {
+        if own::is_directory(&groups) {
             for group in nodegroups::of(ctx, wanted.pillar)? {
                 merge::update(&mut all, settings.tree(ctx, &groups.join(group))?, Lists::Replace);
             }
@@ -50,8 +50,8 @@ fn run(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     Ok(all)
 }
 
-fn folders(opts: &Map, settings: &Value) -> Vec<PathBuf> {
-    // A folder that is relative lies below those of the pillar, which are looked at anyway.
+fn directories(opts: &Map, settings: &Value) -> Vec<PathBuf> {
+    // A directory that is relative lies below those of the pillar, which are looked at anyway.
     let settings = Settings::read(opts, settings);
     settings.into_iter().map(|settings| PathBuf::from(settings.root)).filter(|root| root.is_absolute()).collect()
 }
@@ -82,21 +82,21 @@ impl Settings {
             return Ok(vec![PathBuf::from(&self.root)]);
         }
         let pillarenv = pillarenv.ok_or_else(|| Fault::execution("root_dir is relative but pillarenv is not set"))?;
-        let folders = opts.at("pillar_roots").and_then(|roots| roots.at(pillarenv)).and_then(Value::as_list);
-        let folders = folders
+        let directories = opts.at("pillar_roots").and_then(|roots| roots.at(pillarenv)).and_then(Value::as_list);
+        let directories = directories
             .ok_or_else(|| Fault::execution(format!("root_dir is relative and '{pillarenv}' has no pillar_roots")))?;
-        Ok(folders.iter().map(|folder| Path::new(&folder.to_text()).join(&self.root)).collect())
+        Ok(directories.iter().map(|directory| Path::new(&directory.to_text()).join(&self.root)).collect())
     }
 
-    /// A folder as a map; an empty one where there is no such folder.
-    fn tree(&self, ctx: &Ctx, folder: &Path) -> Result<Map, Fault> {
-        if own::is_folder(folder) { self.below(ctx, folder, Path::new("."), DEPTH) } else { Ok(Map::new()) }
+    /// A directory as a map; an empty one where there is no such directory.
+    fn tree(&self, ctx: &Ctx, directory: &Path) -> Result<Map, Fault> {
+        if own::is_directory(directory) { self.below(ctx, directory, Path::new("."), DEPTH) } else { Ok(Map::new()) }
     }
 
-    fn below(&self, ctx: &Ctx, folder: &Path, prefix: &Path, depth: usize) -> Result<Map, Fault> {
-        let unreadable = |error: std::io::Error| Fault::execution(format!("{}: {error}", folder.display()));
+    fn below(&self, ctx: &Ctx, directory: &Path, prefix: &Path, depth: usize) -> Result<Map, Fault> {
+        let unreadable = |error: std::io::Error| Fault::execution(format!("{}: {error}", directory.display()));
         let mut entries = Vec::new();
-        for entry in own::entries(folder).map_err(unreadable)? {
+        for entry in own::entries(directory).map_err(unreadable)? {
             entries.push(entry.map_err(unreadable)?.path());
         }
         entries.sort();
@@ -106,7 +106,7 @@ impl Settings {
                 log::error!("file_tree: {} is left out: its name is not UTF-8", path.display());
                 continue;
             };
-            if own::is_folder(&path) {
+            if own::is_directory(&path) {
                 let goes_on =
                     depth > 0 && (self.follow_links || !own::look_at_link(&path).is_ok_and(|data| data.is_symlink()));
                 let inner = if goes_on { self.below(ctx, &path, &prefix.join(name), depth - 1)? } else { Map::new() };

@@ -1,11 +1,11 @@
 //! `nodegroups`: the names of the nodegroups that the minion is in.
 
-use super::{Source, Wanted, minion_id, no_folders};
+use super::{Source, Wanted, minion_id, no_directories};
 use halite_core::{Ctx, Fault};
 use halite_lang::target::{Minion, Target};
 use halite_value::{Map, Value};
 
-pub const SOURCE: Source = Source { name: "nodegroups", run, folders: no_folders };
+pub const SOURCE: Source = Source { name: "nodegroups", run, directories: no_directories };
 
 fn run(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     let name = match wanted.settings {

@@ -12,7 +12,7 @@ use halite_lang::yaml;
 use halite_value::{Map, Value};
 use std::path::{Path, PathBuf};
 
-pub const SOURCE: Source = Source { name: "stack", run, folders };
+pub const SOURCE: Source = Source { name: "stack", run, directories };
 
 fn run(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     let mut stack = Map::new();
@@ -27,18 +27,18 @@ fn run(ctx: &Ctx, wanted: &Wanted) -> Result<Map, Fault> {
     Ok(stack)
 }
 
-/// The folders of all configuration files that are named somewhere in the settings: what they list lies below.
-fn folders(_: &Map, settings: &Value) -> Vec<PathBuf> {
+/// The directories of all configuration files that are named somewhere in the settings: what they list lies below.
+fn directories(_: &Map, settings: &Value) -> Vec<PathBuf> {
     match settings {
         Value::Str(file) => above(Path::new(file.split("__env__").next().unwrap_or(file))).into_iter().collect(),
-        Value::List(items) => items.iter().flat_map(|item| folders(&Map::new(), item)).collect(),
-        Value::Map(map) => map.values().flat_map(|value| folders(&Map::new(), value)).collect(),
+        Value::List(items) => items.iter().flat_map(|item| directories(&Map::new(), item)).collect(),
+        Value::Map(map) => map.values().flat_map(|value| directories(&Map::new(), value)).collect(),
         _ => Vec::new(),
     }
 }
 
 fn above(file: &Path) -> Option<PathBuf> {
-    file.parent().map(Path::to_owned).filter(|folder| folder.is_absolute())
+    file.parent().map(Path::to_owned).filter(|directory| directory.is_absolute())
 }
 
 /// The configuration files: those that are listed, then those that a value of the minion chooses.
@@ -80,7 +80,7 @@ fn files(ctx: &Ctx, wanted: &Wanted) -> Result<Vec<String>, Fault> {
 /// A configuration file, and the templates beside it.
 struct Configuration<'c> {
     ctx: &'c Ctx<'c>,
-    folder: PathBuf,
+    directory: PathBuf,
     file: PathBuf,
     context: Map,
 }
@@ -95,8 +95,8 @@ impl<'c> Configuration<'c> {
         ]);
         context.insert("__stack__", Map::from_iter([("cfg_path", file.to_string_lossy().as_ref())]));
         context.insert("pillarenv", wanted.asked.pillarenv.clone());
-        let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-        Configuration { ctx, folder, file: file.to_owned(), context }
+        let directory = file.parent().map(Path::to_owned).unwrap_or_default();
+        Configuration { ctx, directory, file: file.to_owned(), context }
     }
 
     /// Puts what the file lists on top of the stack.
@@ -107,7 +107,7 @@ impl<'c> Configuration<'c> {
             if paths.is_empty() {
                 log::info!(
                     "Ignoring pillar stack template \"{item}\": can't find from root dir \"{}\"",
-                    self.folder.display()
+                    self.directory.display()
                 );
             }
             for path in paths {
@@ -138,7 +138,7 @@ impl<'c> Configuration<'c> {
         let client = FileClient::new(self.ctx);
         let functions = Templates::of(self.ctx, &client, "base");
         let options = Options { undefined: UndefinedPolicy::Lenient, ..Options::default() };
-        let beside = Beside(&self.folder);
+        let beside = Beside(&self.directory);
         let environment = Environment::new(options, &beside, &functions);
         environment.render(&path.to_string_lossy(), &text, &context).map_err(|error| failed(error.to_string()))
     }
@@ -146,9 +146,9 @@ impl<'c> Configuration<'c> {
     /// The files that a name or a pattern means, sorted.
     fn matching(&self, item: &str) -> Vec<PathBuf> {
         let item = item.trim();
-        let mut found = vec![if item.starts_with('/') { PathBuf::from("/") } else { self.folder.clone() }];
+        let mut found = vec![if item.starts_with('/') { PathBuf::from("/") } else { self.directory.clone() }];
         for step in item.split('/').filter(|step| !step.is_empty()) {
-            found = found.iter().flat_map(|folder| below(folder, step)).collect();
+            found = found.iter().flat_map(|directory| below(directory, step)).collect();
         }
         found.retain(|path| own::is_file(path));
         found.sort();
@@ -156,16 +156,16 @@ impl<'c> Configuration<'c> {
     }
 }
 
-/// The entries of a folder that a step of a pattern means; hidden ones only where it begins with a dot.
-fn below(folder: &Path, step: &str) -> Vec<PathBuf> {
+/// The entries of a directory that a step of a pattern means; hidden ones only where it begins with a dot.
+fn below(directory: &Path, step: &str) -> Vec<PathBuf> {
     if !step.contains(['*', '?', '[']) {
-        return vec![folder.join(step)];
+        return vec![directory.join(step)];
     }
-    let names = own::entries(folder).into_iter().flatten().flatten();
+    let names = own::entries(directory).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
     names
         .filter(|name| fnmatch(name, step) && (step.starts_with('.') || !name.starts_with('.')))
-        .map(|name| folder.join(name))
+        .map(|name| directory.join(name))
         .collect()
 }
 
@@ -177,7 +177,7 @@ fn listed(text: &str) -> Vec<String> {
     }
 }
 
-/// Templates of the folder of the configuration file.
+/// Templates of the directory of the configuration file.
 struct Beside<'b>(&'b Path);
 
 impl Loader for Beside<'_> {

@@ -10,7 +10,7 @@ use crate::states;
 use halite_core::Ctx;
 use halite_core::host::{ReadOnly, with_umask};
 use halite_core::requisite::is_internal;
-use halite_core::state::{Function, Look, Outcome, Plan};
+use halite_core::state::{Function, Outcome, Plan, PlanContext};
 use halite_value::fault::Fault;
 use halite_value::record::{Arguments, Kind};
 use halite_value::{Map, Value};
@@ -172,11 +172,12 @@ impl Caller<'_> {
         }
         let saltenv = low.at("saltenv").or_else(|| low.at("__env__")).and_then(Value::as_str).unwrap_or("base");
         let in_test = self.in_test || purpose == Purpose::Check;
-        let look = Look { ctx: &self.looking, low, saltenv, changed, rehearsal: in_test.then_some(&self.ctx) };
+        let context =
+            PlanContext { ctx: &self.looking, low, saltenv, changed, rehearsal: in_test.then_some(&self.ctx) };
         let plan = slots::filled(&self.ctx, arguments(low, function)).and_then(|arguments| {
             // What states leave for each other is there while one looks, too.
             self.looking.scratch.swap(&self.ctx.scratch);
-            let plan = (function.run)(arguments, &look)
+            let plan = (function.run)(arguments, &context)
                 .unwrap_or_else(|error| Err(Fault::Arguments { fun: full_name(low), error, info: function.info }));
             self.looking.scratch.swap(&self.ctx.scratch);
             plan

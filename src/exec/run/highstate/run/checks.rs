@@ -116,7 +116,7 @@ fn exists(ctx: &Ctx, path: &str) -> bool {
     let mut path = Path::new(path).to_path_buf();
     for _ in 0..40 {
         match ctx.host.stat(&path).map(|stat| stat.target) {
-            Ok(Some(target)) => path = path.parent().map(|folder| folder.join(&target)).unwrap_or(target),
+            Ok(Some(target)) => path = path.parent().map(|directory| directory.join(&target)).unwrap_or(target),
             Ok(None) => return true,
             Err(_) => return false,
         }

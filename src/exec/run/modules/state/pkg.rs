@@ -14,7 +14,7 @@ use std::path::Path;
 
 record! {
     /// Runs the low chunks of a package: a tar archive, packed with gzip, of `lowstate.json`, perhaps `pillar.json`, and a
-    /// folder of files for each environment. Returns an empty map where there is none with this digest.
+    /// directory of files for each environment. Returns an empty map where there is none with this digest.
     ///
     ///   salt '*' state.pkg /tmp/salt_state.tgz 760a9353810e36f6d81416366fc426dc md5
     pub struct Pkg {
@@ -51,7 +51,7 @@ impl Run for Pkg {
     }
 }
 
-/// Whether a member of the archive would be written outside of the folder that it is unpacked in.
+/// Whether a member of the archive would be written outside of the directory that it is unpacked in.
 fn leads_out(ctx: &Ctx, archive: &str) -> Result<bool, Fault> {
     let names = ctx.run("archive.list", Arguments::positional([archive]))?;
     let is_outside =
@@ -74,9 +74,9 @@ fn run_package(ctx: &Ctx, root: &str, test: Option<bool>, mut keywords: Map) -> 
         Some(Value::Map(grains)) => grains,
         _ => ctx.grains.clone(),
     };
-    let folders = ctx.host.list(Path::new(root)).map_err(|error| Fault::execution(format!("{root}: {error}")))?;
-    let folders = folders.into_iter().map(|name| (format!("{root}/{name}"), name));
-    let roots = folders.filter(|(path, _)| paths::is_folder(ctx.host, path));
+    let directories = ctx.host.list(Path::new(root)).map_err(|error| Fault::execution(format!("{root}: {error}")))?;
+    let directories = directories.into_iter().map(|name| (format!("{root}/{name}"), name));
+    let roots = directories.filter(|(path, _)| paths::is_directory(ctx.host, path));
     let roots: Map = roots.map(|(path, saltenv)| (saltenv, Value::list([path]))).collect();
     let mut opts = ctx.opts.clone();
     opts.insert("file_client", "local");

@@ -1,4 +1,4 @@
-//! `recurse`: owner and mode of what is in a folder.
+//! `recurse`: owner and mode of what is in a directory.
 
 use halite_core::host::FileKind;
 use halite_core::{Ctx, paths};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// What the list of `recurse` may have in it.
 const WORDS: [&str; 6] = ["user", "group", "mode", "ignore_files", "ignore_dirs", "silent"];
 
-/// What of owner and mode is set below a folder, and of what.
+/// What of owner and mode is set below a directory, and of what.
 #[derive(Clone, Debug, Default)]
 pub struct Recursion {
     words: Vec<String>,
@@ -42,11 +42,11 @@ impl Recursion {
     }
 }
 
-/// What files and folders below a folder should be.
+/// What files and directories below a directory should be.
 #[derive(Clone, Debug, Default)]
 pub struct Below {
     recursion: Option<Recursion>,
-    of_folders: Owner,
+    of_directories: Owner,
     of_files: Owner,
     /// How many levels.
     depth: Option<i64>,
@@ -55,18 +55,18 @@ pub struct Below {
 
 impl Below {
     pub fn new(recursion: Recursion, owner: &Owner, file_mode: Option<u32>, depth: Option<i64>, follow: bool) -> Below {
-        let of_folders = owner.only(recursion.has("user"), recursion.has("group"), recursion.has("mode"));
-        let of_files = of_folders.with_mode(file_mode.filter(|_| recursion.has("mode")));
-        Below { recursion: Some(recursion), of_folders, of_files, depth, follow }
+        let of_directories = owner.only(recursion.has("user"), recursion.has("group"), recursion.has("mode"));
+        let of_files = of_directories.with_mode(file_mode.filter(|_| recursion.has("mode")));
+        Below { recursion: Some(recursion), of_directories, of_files, depth, follow }
     }
 
-    /// What the folder itself should be, as Salt looks at it: what is not set below it is not looked at either.
+    /// What the directory itself should be, as Salt looks at it: what is not set below it is not looked at either.
     pub fn own(&self, owner: &Owner) -> Owner {
-        if self.recursion.is_some() { self.of_folders.clone() } else { owner.clone() }
+        if self.recursion.is_some() { self.of_directories.clone() } else { owner.clone() }
     }
 
-    pub fn owner(&self, is_folder: bool) -> Owner {
-        if is_folder { self.of_folders.clone() } else { self.of_files.clone() }
+    pub fn owner(&self, is_directory: bool) -> Owner {
+        if is_directory { self.of_directories.clone() } else { self.of_files.clone() }
     }
 
     pub fn is_silent(&self) -> bool {
@@ -74,38 +74,38 @@ impl Below {
     }
 
     /// By path, what is not as it should be.
-    pub fn differences(&self, ctx: &Ctx, folder: &str) -> Map {
+    pub fn differences(&self, ctx: &Ctx, directory: &str) -> Map {
         let mut changes = Map::new();
         if let Some(recursion) = &self.recursion {
-            self.walk(ctx, recursion, folder, 0, &mut changes);
+            self.walk(ctx, recursion, directory, 0, &mut changes);
         }
         changes
     }
 
-    fn walk(&self, ctx: &Ctx, recursion: &Recursion, folder: &str, level: i64, changes: &mut Map) {
+    fn walk(&self, ctx: &Ctx, recursion: &Recursion, directory: &str, level: i64, changes: &mut Map) {
         if self.depth.is_some_and(|depth| level >= depth) {
             return;
         }
-        let mut folders = Vec::new();
-        for name in ctx.host.list(Path::new(folder)).unwrap_or_default() {
-            let path = paths::join(&[folder.to_owned(), name]);
+        let mut directories = Vec::new();
+        for name in ctx.host.list(Path::new(directory)).unwrap_or_default() {
+            let path = paths::join(&[directory.to_owned(), name]);
             let own = ctx.host.stat(Path::new(&path));
             let is_link = own.as_ref().is_ok_and(|stat| stat.kind == FileKind::Link);
             let looked = if self.follow { paths::followed(ctx.host, Path::new(&path)) } else { own };
             let Ok(stat) = looked else { continue };
-            let is_folder = stat.kind == FileKind::Folder || is_link && paths::is_folder(ctx.host, &path);
-            let ignored = if is_folder { "ignore_dirs" } else { "ignore_files" };
+            let is_directory = stat.kind == FileKind::Directory || is_link && paths::is_directory(ctx.host, &path);
+            let ignored = if is_directory { "ignore_dirs" } else { "ignore_files" };
             if !recursion.has(ignored) {
-                let found = self.owner(is_folder && !is_link).differences(&stat);
+                let found = self.owner(is_directory && !is_link).differences(&stat);
                 if !found.is_empty() {
                     changes.insert(path.as_str(), found);
                 }
             }
-            if is_folder && !is_link {
-                folders.push(path);
+            if is_directory && !is_link {
+                directories.push(path);
             }
         }
-        for path in folders {
+        for path in directories {
             self.walk(ctx, recursion, &path, level + 1, changes);
         }
     }

@@ -1,19 +1,19 @@
 //! Content that stands in the SLS, in the pillar or in the grains.
 
 use super::Managed;
-use halite_core::state::Look;
+use halite_core::state::PlanContext;
 use halite_file::Complaint;
 use halite_node::outputters::lines;
 use halite_value::{Map, Value};
 
 impl Managed {
     /// The content as the SLS gives it; nothing where it comes from a source.
-    pub(super) fn contents(&self, look: &Look) -> Result<Option<Vec<u8>>, Complaint> {
+    pub(super) fn contents(&self, context: &PlanContext) -> Result<Option<Vec<u8>>, Complaint> {
         let (given, called) = if !self.contents_pillar.is_null() {
-            let found = self.found(look.ctx.pillar, &self.contents_pillar, "Pillar")?;
+            let found = self.found(context.ctx.pillar, &self.contents_pillar, "Pillar")?;
             (found, format!("contents_pillar {}", self.contents_pillar.to_text()))
         } else if !self.contents_grains.is_null() {
-            let found = self.found(look.ctx.grains, &self.contents_grains, "Grain")?;
+            let found = self.found(context.ctx.grains, &self.contents_grains, "Grain")?;
             (found, format!("contents_grains {}", self.contents_grains.to_text()))
         } else {
             (self.contents.clone(), "'contents'".to_owned())

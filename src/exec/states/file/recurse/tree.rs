@@ -1,6 +1,6 @@
-//! What is below a folder of the file server, and where it goes.
+//! What is below a directory of the file server, and where it goes.
 
-use halite_core::state::Look;
+use halite_core::state::PlanContext;
 use halite_core::{Fault, paths};
 use halite_lang::patterns::passes;
 use halite_node::fileserver::address::parse;
@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Wanted {
     pub include: Value,
     pub exclude: Value,
-    /// How many levels of folders; nothing: all.
+    /// How many levels of directories; nothing: all.
     pub depth: Option<i64>,
-    /// Empty folders too.
+    /// Empty directories too.
     pub empty: bool,
     /// Links as links.
     pub links: bool,
@@ -35,7 +35,7 @@ impl Wanted {
 /// Paths on this host, sorted.
 #[derive(Debug, Default)]
 pub struct Tree {
-    pub folders: BTreeSet<String>,
+    pub directories: BTreeSet<String>,
     /// Each with its address.
     pub files: BTreeMap<String, String>,
     /// Each with its target.
@@ -44,7 +44,7 @@ pub struct Tree {
 
 impl Tree {
     /// Reads the list of the file server. Without any of the sources it is an execution fault, which the state tells.
-    pub fn read(look: &Look, name: &str, sources: &Value, wanted: &Wanted) -> Result<Tree, Fault> {
+    pub fn read(context: &PlanContext, name: &str, sources: &Value, wanted: &Wanted) -> Result<Tree, Fault> {
         let given: Vec<String> = match sources {
             Value::List(items) => items.iter().map(Value::to_text).collect(),
             one => vec![one.to_text()],
@@ -55,8 +55,8 @@ impl Tree {
                 return Err(Fault::execution(format!("Invalid source '{source}' (must be a salt:// URI)")));
             }
             let (path, own) = parse(source);
-            let saltenv = own.unwrap_or_else(|| look.saltenv.to_owned());
-            if names(look, "cp.list_master_dirs", &saltenv, "")?.contains(&path) {
+            let saltenv = own.unwrap_or_else(|| context.saltenv.to_owned());
+            if names(context, "cp.list_master_dirs", &saltenv, "")?.contains(&path) {
                 found.push((path, saltenv));
             }
         }
@@ -68,22 +68,29 @@ impl Tree {
         }
         let mut tree = Tree::default();
         for (path, saltenv) in found {
-            tree.add(look, name, &path, &saltenv, wanted)?;
+            tree.add(context, name, &path, &saltenv, wanted)?;
         }
         Ok(tree)
     }
 
     /// All of its paths.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.folders.iter().chain(self.files.keys()).chain(self.links.keys()).map(String::as_str)
+        self.directories.iter().chain(self.files.keys()).chain(self.links.keys()).map(String::as_str)
     }
 
-    fn add(&mut self, look: &Look, name: &str, root: &str, saltenv: &str, wanted: &Wanted) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        context: &PlanContext,
+        name: &str,
+        root: &str,
+        saltenv: &str,
+        wanted: &Wanted,
+    ) -> Result<(), Fault> {
         let root = format!("{}/", root.trim_end_matches('/'));
         let below = |path: &str| path.strip_prefix(&root).map(str::to_owned);
-        let mut files = names(look, "cp.list_master", saltenv, &root)?;
+        let mut files = names(context, "cp.list_master", saltenv, &root)?;
         if wanted.links {
-            for (link, target) in links(look, saltenv, &root)? {
+            for (link, target) in links(context, saltenv, &root)? {
                 files.retain(|file| *file != link && !file.starts_with(&format!("{link}/")));
                 let Some(own) = below(&link) else { continue };
                 let dest = paths::join(&[name.to_owned(), own.clone()]);
@@ -98,19 +105,19 @@ impl Tree {
             if !wanted.takes(&own)? || self.is_occupied(&dest) {
                 continue;
             }
-            self.folders.insert(paths::folder_of(&dest));
-            let address = match saltenv == look.saltenv {
+            self.directories.insert(paths::directory_of(&dest));
+            let address = match saltenv == context.saltenv {
                 true => address_of(&file),
                 false => format!("{}?saltenv={saltenv}", address_of(&file)),
             };
             self.files.insert(dest, address);
         }
         if wanted.empty {
-            for folder in names(look, "cp.list_master_dirs", saltenv, &root)? {
-                let Some(own) = below(&folder) else { continue };
+            for directory in names(context, "cp.list_master_dirs", saltenv, &root)? {
+                let Some(own) = below(&directory) else { continue };
                 let dest = paths::join(&[name.to_owned(), own.clone()]);
                 if wanted.takes(&own)? && !self.is_occupied(&dest) {
-                    self.folders.insert(dest);
+                    self.directories.insert(dest);
                 }
             }
         }
@@ -124,19 +131,19 @@ impl Tree {
             if self.files.contains_key(&path) || self.links.contains_key(&path) {
                 return true;
             }
-            path = paths::folder_of(&path);
+            path = paths::directory_of(&path);
         }
         false
     }
 }
 
-fn names(look: &Look, function: &str, saltenv: &str, prefix: &str) -> Result<Vec<String>, Fault> {
-    let answer = look.ctx.run(function, Arguments::positional([saltenv, prefix]))?;
+fn names(context: &PlanContext, function: &str, saltenv: &str, prefix: &str) -> Result<Vec<String>, Fault> {
+    let answer = context.ctx.run(function, Arguments::positional([saltenv, prefix]))?;
     Ok(answer.as_list().unwrap_or_default().iter().map(Value::to_text).collect())
 }
 
-fn links(look: &Look, saltenv: &str, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
-    let answer = look.ctx.run("cp.list_master_symlinks", Arguments::positional([saltenv, prefix]))?;
+fn links(context: &PlanContext, saltenv: &str, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
+    let answer = context.ctx.run("cp.list_master_symlinks", Arguments::positional([saltenv, prefix]))?;
     let map = answer.as_map().cloned().unwrap_or_default();
     Ok(map.iter().map(|(link, target)| (link.to_text(), target.to_text())).collect())
 }

@@ -1,4 +1,4 @@
-//! Folders that are missing above a file.
+//! Directories that are missing above a file.
 
 use super::access::{Access, normalized};
 use super::refused;
@@ -6,26 +6,26 @@ use halite_core::{Ctx, Fault, paths};
 use halite_value::Value;
 use std::path::Path;
 
-/// Makes the folder of a path and those above it; why not, where something is there.
+/// Makes the directory of a path and those above it; why not, where something is there.
 pub fn make_above(ctx: &Ctx, path: &str, user: &Value, group: &Value, mode: &Value) -> Result<Option<String>, Fault> {
-    let folder = paths::normal(&paths::folder_of(path));
-    if paths::is_folder(ctx.host, &folder) {
-        return Ok(Some(format!("Directory '{folder}' already exists")));
+    let directory = paths::normal(&paths::directory_of(path));
+    if paths::is_directory(ctx.host, &directory) {
+        return Ok(Some(format!("Directory '{directory}' already exists")));
     }
-    if paths::exists(ctx.host, &folder) {
-        return Ok(Some(format!("The path '{folder}' already exists and is not a directory")));
+    if paths::exists(ctx.host, &directory) {
+        return Ok(Some(format!("The path '{directory}' already exists and is not a directory")));
     }
-    make(ctx, &folder, user, group, mode)?;
+    make(ctx, &directory, user, group, mode)?;
     Ok(None)
 }
 
-/// Makes a folder and those above it.
+/// Makes a directory and those above it.
 pub fn make(ctx: &Ctx, path: &str, user: &Value, group: &Value, mode: &Value) -> Result<(), Fault> {
-    let above = paths::folder_of(path);
+    let above = paths::directory_of(path);
     if !above.is_empty() && above != path && !paths::exists(ctx.host, &above) {
         make(ctx, &above, user, group, mode)?;
     }
-    ctx.host.make_folder(Path::new(path), 0o777).map_err(|error| refused(path, &error))?;
+    ctx.host.make_directory(Path::new(path), 0o777).map_err(|error| refused(path, &error))?;
     let mode = if mode.truthy() { normalized(mode) } else { None };
     Access { user: user.clone(), group: group.clone(), mode, ..Access::default() }.enforce(ctx, path, false)?;
     Ok(())
