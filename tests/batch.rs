@@ -76,7 +76,7 @@ fn who_is_away_is_named_and_the_others_run() {
 fn a_batch_goes_on_without_its_client_and_after_a_restart_of_the_master() {
     let mut fleet = Fleet::start(&["a", "b", "c"]);
     let log = fleet.path("log-of-batch");
-    let command = format!("sleep 1; echo x >> {}", log.display());
+    let command = fleet.behind_gate(&format!("echo x >> {}", log.display()));
     let mut client = fleet.command("salt");
     client.args(["-b", "1", "*", "cmd.run", &command]).stdout(Stdio::null()).stderr(Stdio::null());
     let mut client = client.spawn().unwrap();
@@ -86,6 +86,7 @@ fn a_batch_goes_on_without_its_client_and_after_a_restart_of_the_master() {
     client.kill().unwrap();
     client.wait().unwrap();
     fleet.kill("master");
+    fleet.open_gate();
     fleet.start_master();
     for id in ["a", "b", "c"] {
         fleet.wait_return(&jid, id);

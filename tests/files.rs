@@ -149,27 +149,10 @@ fn a_transfer_goes_on_after_a_cut_where_it_was() {
     start(&mut fleet, &["web1"]);
     let noise = noise(&root.join("big"), 40_000_000);
     let dest = fleet.path("dest");
-    let cutter = std::thread::spawn({
-        let incoming = fleet.path("web1/cache/incoming");
-        move || {
-            let mut cuts = 0;
-            // Each time when some more has come.
-            for least in [1_000_000, 12_000_000, 25_000_000] {
-                let come = |at: &Path| -> u64 {
-                    let entries = fs::read_dir(at).into_iter().flatten().flatten();
-                    entries.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
-                };
-                wait_for("some of the file", || (come(&incoming) > least).then_some(()));
-                proxy.cut();
-                cuts += 1;
-            }
-            (cuts, proxy)
-        }
-    });
+    proxy.cut_after(&[1_000_000, 12_000_000, 25_000_000]);
     let got = json(&fleet, &["cp.get_file", "salt://big", dest.to_str().unwrap()]);
     assert_eq!(got, format!("{:?}", dest.display().to_string()));
-    let (cuts, proxy) = cutter.join().unwrap();
-    assert_eq!(cuts, 3);
+    assert_eq!(proxy.cuts_to_come(), 0);
     assert!(fs::read(&dest).unwrap() == noise);
     // Each cut loses what was under way, and no more: eight parts.
     let seen = proxy.seen();
@@ -221,6 +204,7 @@ fn a_changed_file_is_an_event_where_that_is_asked_for() {
     let told = wait_for("the event", || {
         number += 1;
         fs::write(root.join(format!("new-{number}")), "new").unwrap();
+        // The pace of changes: the master looks once a second.
         std::thread::sleep(Duration::from_millis(200));
         match listening.as_mut()?.try_wait().unwrap() {
             None => None,
@@ -245,11 +229,13 @@ fn a_file_that_changes_on_the_way_arrives_as_one_of_its_states() {
         file.write_all(&vec![b'b'; 20_000_000]).unwrap();
     });
     let dest = fleet.path("dest");
-    json(&fleet, &["cp.get_file", "salt://big", dest.to_str().unwrap()]);
+    let dest = dest.to_str().unwrap();
+    let told = json(&fleet, &["cp.get_file", "salt://big", dest]);
     changer.join().unwrap();
     // It may have been whole before the change; then the next call brings the change.
-    json(&fleet, &["cp.get_file", "salt://big", dest.to_str().unwrap()]);
-    let got = fs::read(&dest).unwrap();
+    let told_again = json(&fleet, &["cp.get_file", "salt://big", dest]);
+    assert_eq!(told_again, format!("{dest:?}"), "first {told}");
+    let got = fs::read(dest).unwrap();
     assert_eq!(got.len(), 20_000_000);
     assert!(got.iter().all(|byte| *byte == b'b'));
 }

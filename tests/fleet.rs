@@ -152,6 +152,15 @@ impl Fleet {
         self.boots.insert(name.to_owned(), boot);
     }
 
+    /// A command that waits until the gate is opened and then goes on with another one.
+    pub fn behind_gate(&self, command: &str) -> String {
+        format!("until [ -e {} ]; do sleep 0.2; done; {command}", self.path("gate").display())
+    }
+
+    pub fn open_gate(&self) {
+        fs::write(self.path("gate"), "").unwrap();
+    }
+
     /// The processes that work on jobs of a minion.
     pub fn workers(&self, id: &str) -> Vec<u32> {
         workers_below(&self.path(id))

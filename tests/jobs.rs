@@ -72,9 +72,11 @@ fn a_return_that_the_master_could_not_take_comes_when_it_is_back() {
     // The minion has its pillar by then: what is taken before waits for it.
     assert_eq!(fleet.salt(&["web1", "cmd.run", "echo here"]).code, 0);
     let ran = fleet.path("ran");
-    let jid = start_job(&fleet, "web1", &["cmd.run", &format!("sleep 1; echo x >> {}", ran.display())]);
+    let command = fleet.behind_gate(&format!("echo x >> {}", ran.display()));
+    let jid = start_job(&fleet, "web1", &["cmd.run", &command]);
     wait_for("the job to be taken", || fleet.path(format!("web1/cache/proc/{jid}")).exists().then_some(()));
     fleet.kill("master");
+    fleet.open_gate();
     wait_for("the job to end", || fs::read_to_string(&ran).ok().filter(|text| !text.is_empty()));
     fleet.start_master();
     fleet.wait_return(&jid, "web1");
@@ -155,9 +157,12 @@ fn a_return_longer_than_a_message_arrives_whole() {
 #[test]
 fn many_jobs_run_at_once_on_one_minion() {
     let fleet = Fleet::start(&["web1"]);
-    let jids: Vec<String> = (0..60).map(|_| start_job(&fleet, "web1", &["cmd.run", "sleep 2; echo done"])).collect();
+    let command = fleet.behind_gate("echo done");
+    let jids: Vec<String> = (0..60).map(|_| start_job(&fleet, "web1", &["cmd.run", &command])).collect();
+    wait_for("all to work", || (fleet.workers("web1").len() >= jids.len()).then_some(()));
     let threads = std::fs::read_dir(format!("/proc/{}/task", fleet.pid("web1"))).unwrap().count();
     assert!(threads < 40, "a thread a job: {threads}");
+    fleet.open_gate();
     for jid in jids {
         assert_eq!(fleet.wait_return(&jid, "web1").at("return"), Some(&Value::from("done")));
     }

@@ -1,5 +1,6 @@
 //! A TCP proxy whose connections can be cut or made to fall silent, as a network does it.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,8 @@ struct Shared {
     open: Mutex<Vec<TcpStream>>,
     /// All that went through, in either direction.
     seen: Mutex<Vec<u8>>,
+    /// How much goes through before each further cut.
+    cuts: Mutex<VecDeque<usize>>,
 }
 
 impl Proxy {
@@ -37,6 +40,7 @@ impl Proxy {
             ended: AtomicBool::new(false),
             open: Mutex::default(),
             seen: Mutex::default(),
+            cuts: Mutex::default(),
         });
         let serving = shared.clone();
         std::thread::spawn(move || {
@@ -54,9 +58,17 @@ impl Proxy {
 
     /// Closes both sides of every connection. New ones are served.
     pub fn cut(&self) {
-        for stream in self.shared.open.lock().unwrap().drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        self.shared.cut();
+    }
+
+    /// Cuts as soon as so many bytes went through, each time: whoever watches from outside may look too late.
+    pub fn cut_after(&self, bytes: &[usize]) {
+        self.shared.cuts.lock().unwrap().extend(bytes);
+    }
+
+    /// How many of these cuts are still to come.
+    pub fn cuts_to_come(&self) -> usize {
+        self.shared.cuts.lock().unwrap().len()
     }
 
     /// What somebody on the wire has seen so far.
@@ -103,6 +115,19 @@ impl Shared {
         }
     }
 
+    /// Whether the next cut is due after so many bytes; each is due once.
+    fn is_to_be_cut(&self, seen: usize) -> bool {
+        let mut cuts = self.cuts.lock().unwrap();
+        let is_due = cuts.front().is_some_and(|bytes| *bytes <= seen);
+        is_due && cuts.pop_front().is_some()
+    }
+
+    fn cut(&self) {
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
     fn forward(&self, mut from: TcpStream, mut to: TcpStream) {
         let mut buffer = [0; 16 * 1024];
         loop {
@@ -110,7 +135,14 @@ impl Shared {
             while self.silent.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(2));
             }
-            self.seen.lock().unwrap().extend_from_slice(&buffer[..length]);
+            let seen = {
+                let mut seen = self.seen.lock().unwrap();
+                seen.extend_from_slice(&buffer[..length]);
+                seen.len()
+            };
+            if self.is_to_be_cut(seen) {
+                self.cut();
+            }
             if length == 0 || to.write_all(&buffer[..length]).is_err() {
                 break;
             }

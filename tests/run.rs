@@ -1,10 +1,12 @@
 //! `salt-run` and `salt-call` beside a real master and minions.
 
-use crate::fleet::{Fleet, Ran, signal, wait_for};
-use halite_value::{Value, parse_json};
+use crate::fleet::{Fleet, LIMIT, Ran, signal, wait_for};
+use halite_value::{Map, Value, parse_json};
+use halite_wire::message::{Event, LocalAsk};
 use rustix::process::Signal;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 fn json(ran: &Ran) -> Value {
     parse_json(&ran.out).unwrap_or_else(|error| panic!("{error}: {}{}", ran.out, ran.err))
@@ -19,6 +21,53 @@ fn call(fleet: &Fleet, id: &str, args: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
     command.arg("salt-call").arg("-c").arg(fleet.path(id).join("conf")).args(args).stdin(Stdio::null());
     Ran::from(command.output().unwrap())
+}
+
+/// The tag of what is fired until a watcher hears.
+const READY: &str = "test/ready";
+
+/// `state.event` of a fleet's master, from when on it hears: what is started then is not started again and again.
+struct Watcher {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watcher {
+    /// The tags are a regular expression.
+    fn start(fleet: &Fleet, tags: &str) -> Watcher {
+        let mut command = fleet.command("salt-run");
+        command.args(["state.event", &format!("{tags}|{READY}")]).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let shown = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            shown.map_while(Result::ok).try_for_each(|line| sender.send(line)).ok();
+        });
+        let watcher = Watcher { child, lines };
+        wait_for("the watcher to hear", || {
+            fleet.ask(&LocalAsk::Fire(Event { tag: READY.to_owned(), data: Map::new() }));
+            watcher.lines.try_recv().ok()
+        });
+        watcher
+    }
+
+    /// The data of the next event.
+    fn next(&self) -> Value {
+        loop {
+            let line = self.lines.recv_timeout(LIMIT).expect("waited in vain for an event");
+            let (tag, data) = line.split_once('\t').unwrap();
+            if tag != READY {
+                return parse_json(data).unwrap();
+            }
+        }
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn jid_of(ran: &Ran) -> String {
@@ -143,17 +192,10 @@ fn what_the_master_keeps_is_changed_by_its_runners() {
 #[test]
 fn a_runner_apart_answers_on_the_bus() {
     let fleet = Fleet::start(&[]);
-    let mut command = fleet.command("salt-run");
-    command.args(["state.event", "salt/run/*/ret", "count=1"]).stdout(Stdio::piped());
-    let mut watcher = command.spawn().unwrap();
-    wait_for("the watcher to end", || {
-        let ran = fleet.run("salt-run", &["--async", "test.arg", "a", "b=c"]);
-        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
-        watcher.try_wait().unwrap()
-    });
-    let mut shown = String::new();
-    std::io::Read::read_to_string(watcher.stdout.as_mut().unwrap(), &mut shown).unwrap();
-    let data = parse_json(shown.lines().next().unwrap().split_once('\t').unwrap().1).unwrap();
+    let watcher = Watcher::start(&fleet, "salt/run/.*/ret");
+    let ran = fleet.run("salt-run", &["--async", "test.arg", "a", "b=c"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+    let data = watcher.next();
     // The bus tells of a return before the disk has it.
     let answer = wait_for("the return to be kept", || {
         let kept = json(&runner(&fleet, &["jobs.lookup_jid", &data.at("jid").unwrap().to_text()]));
@@ -163,6 +205,21 @@ fn a_runner_apart_answers_on_the_bus() {
     assert_eq!(answer.as_ref(), data.at("return"), "it is kept like the return of a job");
     assert_eq!(data.at("fun"), Some(&Value::from("runner.test.arg")));
     assert_eq!(data.at("return").map(Value::to_json).as_deref(), Some(r#"{"args": ["a"], "kwargs": {"b": "c"}}"#));
+}
+
+#[test]
+fn the_answer_of_a_runner_apart_was_lost_when_the_master_was_busy_as_it_began() {
+    let fleet = Fleet::start(&[]);
+    let watcher = Watcher::start(&fleet, "salt/run/.*/ret");
+    signal(fleet.pid("master"), Signal::STOP);
+    let ran = fleet.run("salt-run", &["--async", "test.sleep", "s_time=1"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // It works, beside the watcher, when it has given up to tell the master that it begins.
+    let runs = || fleet.path("cache/proc").read_dir().map_or(0, Iterator::count);
+    wait_for("the runner to work", || (runs() > 1).then_some(()));
+    signal(fleet.pid("master"), Signal::CONT);
+    let data = watcher.next();
+    assert_eq!((data.at("fun"), data.at("return")), (Some(&"runner.test.sleep".into()), Some(&true.into())), "{data}");
 }
 
 #[test]

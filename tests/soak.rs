@@ -48,6 +48,11 @@ fn assert_flat(what: &str, first: Held, last: Held, rounds: usize) {
     );
 }
 
+/// A round in which nothing is done: what a daemon does by itself as time goes by is what is looked at.
+fn idle(_: &mut Fleet, _: usize) {
+    std::thread::sleep(Duration::from_millis(700));
+}
+
 /// Does `round` again and again, and looks at the processes after the third and after the last one.
 fn soak(fleet: &mut Fleet, names: &[&str], mut round: impl FnMut(&mut Fleet, usize)) {
     let end = Instant::now() + span();
@@ -88,7 +93,7 @@ fn jobs_and_broken_connections_leave_nothing_behind() {
 fn a_minion_without_its_master_waits_in_flat_memory() {
     let mut fleet = Fleet::prepare(&["lonely"], "", "");
     fleet.start_minion("lonely");
-    soak(&mut fleet, &["lonely"], |_, _| std::thread::sleep(Duration::from_millis(700)));
+    soak(&mut fleet, &["lonely"], idle);
 }
 
 #[test]
@@ -99,7 +104,7 @@ fn a_minion_whose_masters_name_does_not_resolve_waits_in_flat_memory() {
     let text = fs::read_to_string(&conf).unwrap().replace("master: 127.0.0.1", "master: no-such-master.invalid");
     fs::write(&conf, text).unwrap();
     fleet.start_minion("lost");
-    soak(&mut fleet, &["lost"], |_, _| std::thread::sleep(Duration::from_millis(700)));
+    soak(&mut fleet, &["lost"], idle);
     let log = fs::read_to_string(fleet.path("lost/log")).unwrap_or_default();
     assert!(log.matches("does not resolve").count() <= 2, "one line a change of state:\n{log}");
 }
@@ -111,5 +116,5 @@ fn a_key_that_nobody_accepts_costs_nothing() {
     fleet.start_minion("patient");
     let pending = fleet.path("pki/master/minions_pre/patient");
     wait_for("the key to be pending", || pending.exists().then_some(()));
-    soak(&mut fleet, &["master", "patient"], |_, _| std::thread::sleep(Duration::from_millis(700)));
+    soak(&mut fleet, &["master", "patient"], idle);
 }

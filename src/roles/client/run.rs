@@ -12,6 +12,7 @@ use halite_core::jid::Jid;
 use halite_core::jobs::{Jobs, Lock, Running as Run, boot_id};
 use halite_core::{Fault, Returned};
 use halite_run::runners;
+use halite_run::runners::fleet::Fleet;
 use halite_value::{Map, Value};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -62,7 +63,10 @@ fn answer(line: &SaltRunLine) -> Result<Exit, Trouble> {
     let noted = Noted::new(&options.common.cachedir, &jid, &call);
     let reply = runners::call(&ctx, &call.fun, call.arguments.clone());
     drop(noted);
-    if is_told {
+    // As after --async: whoever gave this run its number looks for the answer under that, since nothing is shown.
+    if line.run.quiet && line.run.jid.is_some() {
+        told.answered(&reply);
+    } else if is_told {
         told.ended(&reply);
     }
     match reply {
@@ -189,7 +193,8 @@ impl Drop for Noted {
     }
 }
 
-/// Tells the master's bus of this run, where there is a master. Nothing depends on it.
+/// Tells the master's bus of this run, where there is a master. Nothing but the answer of a run that was started apart
+/// depends on it.
 struct Told<'a> {
     master: &'a Running,
     jid: &'a Jid,
@@ -202,7 +207,19 @@ impl Told<'_> {
         self.mention("new", self.described())
     }
 
+    /// In passing: the answer has been shown.
     fn ended(&self, reply: &Result<Returned, Fault>) {
+        self.mention("ret", self.outcome(reply));
+    }
+
+    /// With as much timeout as any question has: a master that was busy as this run began has it all the same.
+    fn answered(&self, reply: &Result<Returned, Fault>) {
+        if let Err(fault) = self.master.fire(&self.tag("ret"), self.outcome(reply)) {
+            log::error!("the answer of the run {} has reached nobody: {fault}", self.jid);
+        }
+    }
+
+    fn outcome(&self, reply: &Result<Returned, Fault>) -> Map {
         let mut data = self.described();
         match reply {
             Ok(returned) => {
@@ -214,7 +231,7 @@ impl Told<'_> {
                 data.insert("success", false);
             }
         }
-        self.mention("ret", data);
+        data
     }
 
     fn described(&self) -> Map {
@@ -228,11 +245,15 @@ impl Told<'_> {
     }
 
     fn mention(&self, what: &str, data: Map) -> bool {
-        let taken = self.master.mention(&format!("salt/run/{}/{what}", self.jid), data);
+        let taken = self.master.mention(&self.tag(what), data);
         if !taken {
             log::debug!("the master has taken no event of this run");
         }
         taken
+    }
+
+    fn tag(&self, what: &str) -> String {
+        format!("salt/run/{}/{what}", self.jid)
     }
 }
 

@@ -36,8 +36,10 @@ const WINDOW: usize = 8;
 const AT_ONCE: usize = 12;
 /// A connection that nobody has used for so long is closed.
 const IDLE: Duration = Duration::from_secs(30);
-/// How often a file is begun anew that changes while it is fetched.
-const TRIES: usize = 8;
+/// How often a file is begun anew that changes while it is fetched, and the first pause before that; each further one is
+/// twice as long. It may be a copy that takes its time: all pauses together are some seconds.
+const TRIES: u32 = 8;
+const PAUSE: Duration = Duration::from_millis(50);
 /// How often what was given up is looked for.
 const TIDY: Duration = Duration::from_secs(3600);
 
@@ -200,7 +202,10 @@ impl FileChannel {
 
     /// Brings a file of the master here, as `into`, which is replaced. False where there is no such file.
     pub async fn fetch(self: &Rc<Self>, path: &str, saltenv: &str, into: &Path) -> Result<bool, String> {
-        for _ in 0..TRIES {
+        for tried in 0..TRIES {
+            if tried > 0 {
+                Timer::after(PAUSE * 2_u32.pow(tried - 1)).await;
+            }
             let ask = FileAsk::Find { path: path.to_owned(), saltenv: saltenv.to_owned() };
             let found = match self.ask(ask).await? {
                 FileAnswer::Found { version, kind, stat } => {

@@ -121,6 +121,7 @@ fn a_connection_that_broke_is_not_made_again() {
             let inner = connection.inner.clone();
             async move { inner.request(b"late".to_vec()).await }
         });
+        // That nothing comes takes time to be seen: several times as long as NNG waits before it connects again.
         Timer::after(Duration::from_millis(600)).await;
         assert_eq!(seen.0.get(), 0, "it came over a connection that nobody has asked for");
         drop(late);

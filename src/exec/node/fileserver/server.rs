@@ -62,13 +62,11 @@ impl Version {
         Version(bytes)
     }
 
-    /// Whether a file in this version cannot have been written to since without getting another one: file systems count
-    /// time in ticks (of 10 ms at most), and two writes in one tick leave the same version.
-    pub fn is_settled(&self, now: SystemTime) -> bool {
-        const TICK: Duration = Duration::from_millis(10);
+    /// For how long a file has been in this version; nothing where that begins in the future.
+    pub fn age(&self, now: SystemTime) -> Option<Duration> {
         let [.., a, b, c, d, e, f, g, h] = self.0;
         let changed = SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::from_be_bytes([a, b, c, d, e, f, g, h]));
-        now.duration_since(changed).is_ok_and(|age| age > 2 * TICK)
+        now.duration_since(changed).ok()
     }
 
     pub fn from_bytes(bytes: [u8; Version::BYTES]) -> Version {
