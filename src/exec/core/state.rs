@@ -49,11 +49,27 @@ pub type PlanFn = fn(Arguments, &PlanContext) -> Result<Result<Plan, Fault>, Arg
 pub trait State: Record {
     /// Looks, and says what is to be done.
     fn plan(self, context: &PlanContext) -> Result<Plan, Fault>;
+
+    /// The same for whoever calls a state: a [`Fault::Comment`], of the plan or of what carries it out, is a state that has
+    /// failed with that comment.
+    fn planned(self, context: &PlanContext) -> Result<Plan, Fault> {
+        match self.plan(context) {
+            Ok(Plan::Changes { would, apply }) => Ok(Plan::Changes {
+                would,
+                apply: Box::new(move |ctx| match apply(ctx) {
+                    Err(Fault::Comment(comment)) => Ok(Outcome::failed(comment)),
+                    ended => ended,
+                }),
+            }),
+            Err(Fault::Comment(comment)) => Ok(failed(comment)),
+            other => other,
+        }
+    }
 }
 
 /// The table's entry for a state.
 pub const fn state<S: State>(name: &'static str) -> Function {
-    Function::of::<S>(name, |arguments, context| S::bind(arguments).map(|state| state.plan(context)))
+    Function::of::<S>(name, |arguments, context| S::bind(arguments).map(|state| state.planned(context)))
 }
 
 /// What a state sees.

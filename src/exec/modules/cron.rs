@@ -60,14 +60,15 @@ fn load(ctx: &Ctx, user: &str) -> Result<Table, Fault> {
 }
 
 /// Puts a table in the place of the one that is there. The error is what crontab says of it.
-fn store(ctx: &Ctx, user: &str, table: &Table) -> Result<Result<(), String>, Fault> {
+fn store(ctx: &Ctx, user: &str, table: &Table) -> Result<(), Fault> {
     let answer = crontab(ctx, user)?.arg("-").stdin(table.text()).run(ctx)?;
-    Ok(if answer.is_success() { Ok(()) } else { Err(answer.stderr) })
+    if answer.is_success() { Ok(()) } else { Err(Fault::comment(answer.stderr)) }
 }
 
 /// What a function returns that has changed a table.
 fn stored(ctx: &Ctx, user: &str, table: &Table, word: &str) -> Reply {
-    Ok(store(ctx, user, table)?.map_or_else(|complaint| complaint, |()| word.to_owned()).into())
+    store(ctx, user, table)?;
+    Ok(word.into())
 }
 
 record! {

@@ -102,11 +102,12 @@ impl Run for Interfaces {
 }
 
 /// An interface, or that there is none of that name.
-fn interface(ctx: &Ctx, name: &str) -> Result<Result<interfaces::Interface, String>, Fault> {
+fn interface(ctx: &Ctx, name: &str) -> Result<interfaces::Interface, Fault> {
     let all = interfaces::all(ctx)?;
     let names: Vec<&str> = all.iter().map(|known| known.name.as_str()).collect();
-    let missing = format!("Interface \"{name}\" not in available interfaces: \"{}\"", names.join("\", \""));
-    Ok(all.into_iter().find(|known| known.name == name).ok_or(missing))
+    let missing =
+        || Fault::comment(format!("Interface \"{name}\" not in available interfaces: \"{}\"", names.join("\", \"")));
+    all.iter().find(|known| known.name == name).cloned().ok_or_else(missing)
 }
 
 record! {
@@ -122,7 +123,7 @@ record! {
 
 impl Run for HwAddr {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok(interface(ctx, &self.iface)?.map_or_else(|missing| missing, |known| known.hwaddr.unwrap_or_default()).into())
+        Ok(interface(ctx, &self.iface)?.hwaddr.unwrap_or_default().into())
     }
 }
 
@@ -138,11 +139,8 @@ record! {
 
 impl Run for InterfaceOf {
     fn run(self, ctx: &Ctx) -> Reply {
-        Ok(match interface(ctx, &self.iface)? {
-            Ok(known) => Some(known.of_family(true)).filter(Value::truthy).unwrap_or_else(|| "".into()),
-            Err(missing) => missing.into(),
-        }
-        .into())
+        let found = interface(ctx, &self.iface)?.of_family(true);
+        Ok(Some(found).filter(Value::truthy).unwrap_or_else(|| "".into()).into())
     }
 }
 
@@ -161,7 +159,7 @@ impl Run for InterfaceIp {
         let first = |known: interfaces::Interface| {
             known.addresses.iter().find(|own| own.ip.is_ipv4()).map(|own| own.ip.to_string())
         };
-        Ok(interface(ctx, &self.iface)?.map_or_else(|missing| missing, |known| first(known).unwrap_or_default()).into())
+        Ok(first(interface(ctx, &self.iface)?).unwrap_or_default().into())
     }
 }
 

@@ -334,10 +334,10 @@ impl State for ModWatch {
         let fun = format!("cmd.{sfun}");
         match sfun.as_str() {
             "wait" | "run" | "watch" => {
-                Run::bind(arguments).map_err(|error| Fault::arguments::<Run>(fun, error))?.plan(context)
+                Run::bind(arguments).map_err(|error| Fault::arguments::<Run>(fun, error))?.planned(context)
             }
             "wait_script" | "script" => {
-                Script::bind(arguments).map_err(|error| Fault::arguments::<Script>(fun, error))?.plan(context)
+                Script::bind(arguments).map_err(|error| Fault::arguments::<Script>(fun, error))?.planned(context)
             }
             other => Ok(failed(format!(
                 "cmd.{other} does not work with the watch requisite, please use cmd.wait or cmd.wait_script"

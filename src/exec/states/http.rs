@@ -147,7 +147,7 @@ impl State for WaitForSuccessfulQuery {
         let pause = words.remove("request_interval").and_then(|pause| pause.as_float()).unwrap_or(1.0);
         words.insert("name", self.name.as_str());
         let query = || Query::bind_to(words.clone());
-        let first = query()?.plan(context)?;
+        let first = query()?.planned(context)?;
         let Plan::Changes { would, .. } = first else {
             return Ok(first);
         };

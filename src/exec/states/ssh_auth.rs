@@ -303,7 +303,7 @@ impl State for Manage {
                 fingerprint_hash_type: self.fingerprint_hash_type.clone(),
                 kwargs: Keywords::default(),
             };
-            let plan = present.plan(context)?;
+            let plan = present.planned(context)?;
             let outcome = match &plan {
                 Plan::Stands(outcome) => outcome,
                 Plan::Changes { would, .. } => would,

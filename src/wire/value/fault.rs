@@ -44,6 +44,9 @@ pub enum Fault {
     Invocation(String),
     /// It was tried and did not work: the host's fault (Salt's CommandExecutionError).
     Execution(String),
+    /// Salt answers this as a text, not as an error: what a function returns ([`answered`](Fault::answered)), or the comment
+    /// of a state that has failed.
+    Comment(String),
     /// An exception that a function raised on purpose: `test.exception`, a Python module.
     Raised { kind: String, message: String },
     /// The job was killed.
@@ -65,6 +68,18 @@ impl Fault {
     pub fn invocation(message: impl Into<String>) -> Fault {
         Fault::Invocation(message.into())
     }
+
+    pub fn comment(text: impl Into<String>) -> Fault {
+        Fault::Comment(text.into())
+    }
+
+    /// What a function that ended with this answers: its text where Salt has it so, else the fault.
+    pub fn answered(self) -> Reply {
+        match self {
+            Fault::Comment(text) => Ok(text.into()),
+            fault => Err(fault),
+        }
+    }
 }
 
 impl std::fmt::Display for Fault {
@@ -72,7 +87,10 @@ impl std::fmt::Display for Fault {
         match self {
             Fault::Unknown { reason, .. } => f.write_str(reason),
             Fault::Arguments { error, .. } => write!(f, "{error}"),
-            Fault::Invocation(message) | Fault::Execution(message) | Fault::Internal(message) => f.write_str(message),
+            Fault::Invocation(message)
+            | Fault::Execution(message)
+            | Fault::Comment(message)
+            | Fault::Internal(message) => f.write_str(message),
             Fault::Raised { kind, message } => write!(f, "{kind}: {message}"),
             Fault::Cancelled => f.write_str("the job was killed"),
         }
@@ -108,6 +126,7 @@ impl Fault {
             }
             Fault::Invocation(message) => format!("ERROR executing '{fun}': {message}"),
             Fault::Execution(message) => format!("ERROR: {message}"),
+            Fault::Comment(text) => text.clone(),
             Fault::Raised { kind, message } => {
                 // Where Salt shows a trace of its own code, there is nothing that a user could do with.
                 format!(

@@ -194,12 +194,13 @@ pub(super) fn install(ctx: &Ctx, targets: &Targets, how: &How) -> Result<Done, F
             for (name, version) in named {
                 let name = normalized(ctx, name);
                 let version = match version.as_deref().map(|version| version.trim_start_matches('=')) {
-                    Some(wanted) if wanted.starts_with(['<', '>']) => match fitting(ctx, &name, wanted)? {
+                    Some(wanted) if wanted.starts_with(['<', '>']) => match fitting(ctx, &name, wanted) {
                         Ok(version) => Some(version),
-                        Err(complaint) => {
+                        Err(Fault::Comment(complaint)) => {
                             errors.push(complaint);
                             continue;
                         }
+                        Err(fault) => return Err(fault),
                     },
                     other => other.map(str::to_owned),
                 };
@@ -262,7 +263,7 @@ pub(super) fn install(ctx: &Ctx, targets: &Targets, how: &How) -> Result<Done, F
 }
 
 /// The newest version of a package that fits a comparison, or what to say where there is none.
-fn fitting(ctx: &Ctx, name: &str, wanted: &str) -> Result<Result<String, String>, Fault> {
+fn fitting(ctx: &Ctx, name: &str, wanted: &str) -> Result<String, Fault> {
     let versions = offered(ctx, &[name.to_owned()])?.remove(name).unwrap_or_default();
     let end = wanted.find(|c| !matches!(c, '<' | '>' | '=')).unwrap_or(wanted.len());
     let (sign, limit) = wanted.split_at(end);
@@ -284,7 +285,9 @@ fn fitting(ctx: &Ctx, name: &str, wanted: &str) -> Result<Result<String, String>
         }
     }
     let known = if versions.is_empty() { "None".to_owned() } else { versions.join(", ") };
-    Ok(best.ok_or_else(|| format!("No version matching '{name}{wanted}' could be found (available: {known})")))
+    best.ok_or_else(|| {
+        Fault::comment(format!("No version matching '{name}{wanted}' could be found (available: {known})"))
+    })
 }
 
 /// All versions of packages that can be had.

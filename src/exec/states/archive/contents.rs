@@ -30,7 +30,7 @@ pub struct Compared {
 
 impl Work {
     /// The names in the archive. The error is for whoever wrote the SLS.
-    pub fn contents(&self, ctx: &Ctx, path: &str) -> Result<Result<Contents, String>, Fault> {
+    pub fn contents(&self, ctx: &Ctx, path: &str) -> Result<Contents, Fault> {
         let arguments = Arguments::positional([path])
             .with("archive_format", self.format.name())
             .with("options", self.state.list_options.clone())
@@ -39,16 +39,16 @@ impl Work {
             .with("verbose", true);
         let listed = match ctx.run("archive.list", arguments) {
             Ok(listed) => listed.as_map().cloned().unwrap_or_default(),
-            Err(fault) => return Ok(Err(self.unlisted(&fault))),
+            Err(fault) => return Err(Fault::comment(self.unlisted(&fault))),
         };
-        Ok(Ok(Contents {
+        Ok(Contents {
             dirs: texts(&listed, "dirs"),
             files: texts(&listed, "files"),
             links: texts(&listed, "links"),
             top_dirs: texts(&listed, "top_level_dirs"),
             top_files: texts(&listed, "top_level_files"),
             top_links: texts(&listed, "top_level_links"),
-        }))
+        })
     }
 
     fn unlisted(&self, fault: &Fault) -> String {

@@ -76,7 +76,7 @@ impl Work {
         let looking = ctx.on(&view);
         let context =
             PlanContext { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
-        let cached = match self.state.cached(&self.address, &self.saltenv)?.plan(&context)? {
+        let cached = match self.state.cached(&self.address, &self.saltenv)?.planned(&context)? {
             Plan::Stands(outcome) => outcome,
             Plan::Changes { apply, .. } => apply(ctx)?,
         };
@@ -121,10 +121,7 @@ impl Work {
                 )));
             }
         }
-        let contents = match self.contents(ctx, path)? {
-            Ok(contents) => contents,
-            Err(wrong) => return Ok(failed(wrong)),
-        };
+        let contents = self.contents(ctx, path)?;
         if self.state.enforce_toplevel && (contents.top_dirs.len() > 1 || !contents.top_files.is_empty()) {
             return Ok(failed(format!(
                 "Archive does not have a single top-level directory. To allow this archive to be extracted, set \
@@ -346,7 +343,7 @@ impl Work {
             PlanContext { ctx: &looking, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
         let bound = Directory::bind(Arguments::keywords(arguments));
         let directory = bound.map_err(|error| Fault::arguments::<Directory>("file.directory", error))?;
-        match directory.plan(&context)? {
+        match directory.planned(&context)? {
             Plan::Stands(outcome) => Ok(outcome),
             Plan::Changes { apply, .. } => apply(ctx),
         }

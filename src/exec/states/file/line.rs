@@ -68,7 +68,7 @@ impl State for Line {
             ("replace", false.into()),
         ]);
         let bound = Managed::bind(Arguments::keywords(attributes));
-        let managed = bound.map_err(|error| Fault::arguments::<Managed>("file.managed", error))?.plan(context)?;
+        let managed = bound.map_err(|error| Fault::arguments::<Managed>("file.managed", error))?.planned(context)?;
         let mode = self.mode.map(|mode| mode.to_lowercase());
         let wrong = match mode.as_deref() {
             None => Some("Mode was not defined. How to process the file?"),

@@ -277,7 +277,7 @@ fn replaced_directory(path: &str, arguments: Map, saltenv: &str) -> Plan {
 
 fn planned<S: State + Record>(context: &PlanContext, function: &str, arguments: Map) -> Result<Plan, Fault> {
     let wrong = |error| Fault::arguments::<S>(format!("file.{function}"), error);
-    S::bind(Arguments::keywords(arguments)).map_err(wrong)?.plan(context)
+    S::bind(Arguments::keywords(arguments)).map_err(wrong)?.planned(context)
 }
 
 /// What is told of all paths together.

@@ -73,21 +73,16 @@ record! {
 
 impl State for Latest {
     fn plan(self, context: &PlanContext) -> Result<Plan, Fault> {
-        let settings = match self.settings(context)? {
-            Ok(settings) => settings,
-            Err(wrong) => return Ok(failed(wrong)),
-        };
+        let settings = self.settings(context)?;
         let ctx = context.ctx;
         let target = settings.target.clone();
         let wanted = match settings.bare {
             // Whatever the other side has is wanted; that it answers is looked at all the same.
-            true => Wanted::find(ctx, &settings.account, &settings.url, &settings.remote, "HEAD")?
-                .map(|found| Wanted { rev: found.rev, has_head: found.has_head, ..Wanted::default() }),
+            true => {
+                let found = Wanted::find(ctx, &settings.account, &settings.url, &settings.remote, "HEAD")?;
+                Wanted { rev: found.rev, has_head: found.has_head, ..Wanted::default() }
+            }
             false => Wanted::find(ctx, &settings.account, &settings.url, &settings.remote, &settings.rev)?,
-        };
-        let wanted = match wanted {
-            Ok(wanted) => wanted,
-            Err(wrong) => return Ok(failed(wrong)),
         };
         if self.depth.is_some() && !matches!(wanted.kind, Some(Kind::Branch | Kind::Tag)) {
             return Ok(failed(
@@ -107,20 +102,24 @@ impl State for Latest {
 }
 
 impl Latest {
-    fn settings(&self, context: &PlanContext) -> Result<Result<Settings, String>, Fault> {
+    fn settings(&self, context: &PlanContext) -> Result<Settings, Fault> {
         let text = |value: &Option<String>| value.clone().filter(|text| !text.is_empty());
-        let Some(remote) = text(&self.remote) else { return Ok(Err("'remote' argument is required".to_owned())) };
-        let Some(target) = text(&self.target) else { return Ok(Err("'target' argument is required".to_owned())) };
+        let Some(remote) = text(&self.remote) else {
+            return Err(Fault::comment("'remote' argument is required".to_owned()));
+        };
+        let Some(target) = text(&self.target) else {
+            return Err(Fault::comment("'target' argument is required".to_owned()));
+        };
         let rev = self.rev.to_text();
         if !self.rev.truthy() {
-            return Ok(Err(format!("'{rev}' is not a valid value for the 'rev' argument")));
+            return Err(Fault::comment(format!("'{rev}' is not a valid value for the 'rev' argument")));
         }
         let by_remote = self.force_reset.as_str() == Some("remote-changes");
         if !by_remote && !matches!(self.force_reset, Value::Bool(_)) {
-            return Ok(Err("'force_reset' must be one of True, False, or 'remote-changes'".to_owned()));
+            return Err(Fault::comment("'force_reset' must be one of True, False, or 'remote-changes'".to_owned()));
         }
         if !target.starts_with('/') {
-            return Ok(Err(format!("target '{target}' is not an absolute path")));
+            return Err(Fault::comment(format!("target '{target}' is not an absolute path")));
         }
         let identity = match &self.identity {
             Value::Null => Value::Null,
@@ -130,19 +129,19 @@ impl Latest {
         for path in identity.as_list().unwrap_or_default().iter().map(Value::to_text) {
             let path = paths::expand_user(context.ctx.host, &path);
             if !path.starts_with('/') && !path.starts_with("salt://") {
-                return Ok(Err(format!("identity '{path}' is not an absolute path")));
+                return Err(Fault::comment(format!("identity '{path}' is not an absolute path")));
             }
         }
         if paths::is_file(context.ctx.host, &target) {
-            return Ok(Err(format!("Target '{target}' exists and is a regular file, cannot proceed")));
+            return Err(Fault::comment(format!("Target '{target}' exists and is a regular file, cannot proceed")));
         }
         let has_login = self.https_user.truthy() || self.https_pass.truthy();
         if has_login && Url::parse(&self.name).scheme != "https" {
-            return Ok(Err("Basic Auth only supported for HTTPS".to_owned()));
+            return Err(Fault::comment("Basic Auth only supported for HTTPS".to_owned()));
         }
         let bare = self.bare || self.mirror;
         if rev != "HEAD" && bare {
-            return Ok(Err("'rev' is not compatible with the 'mirror' and 'bare' arguments".to_owned()));
+            return Err(Fault::comment("'rev' is not compatible with the 'mirror' and 'bare' arguments".to_owned()));
         }
         let mut refspecs = Vec::new();
         if self.fetch_tags {
@@ -150,7 +149,7 @@ impl Latest {
             refspecs.push(format!("refs/heads/{branch}:refs/remotes/{remote}/{branch}"));
             refspecs.push(format!("+refs/tags/{tag}:refs/tags/{tag}"));
         }
-        Ok(Ok(Settings {
+        Ok(Settings {
             url: self.name.clone(),
             target,
             rev,
@@ -173,7 +172,7 @@ impl Latest {
             remote,
             sync_tags: self.sync_tags,
             refspecs,
-        }))
+        })
     }
 
     fn plan_clone(self, ctx: &Ctx, settings: Settings, wanted: Wanted) -> Result<Plan, Fault> {

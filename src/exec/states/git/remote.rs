@@ -32,20 +32,14 @@ pub struct Wanted {
 
 impl Wanted {
     /// The error is for whoever wrote the SLS.
-    pub fn find(
-        ctx: &Ctx,
-        account: &Account,
-        url: &str,
-        remote: &str,
-        rev: &str,
-    ) -> Result<Result<Wanted, String>, Fault> {
+    pub fn find(ctx: &Ctx, account: &Account, url: &str, remote: &str, rev: &str) -> Result<Wanted, Fault> {
         let words =
             [("url", url.into()), ("heads", false.into()), ("tags", false.into()), ("ignore_retcode", false.into())];
         let refs = match account.ask_remote(ctx, "git.remote_refs", &words) {
             Ok(refs) => refs.as_map().cloned().unwrap_or_default(),
-            Err(fault) => return Ok(Err(format!("Failed to check remote refs: {}", complaint(&fault)))),
+            Err(fault) => return Err(Fault::comment(format!("Failed to check remote refs: {}", complaint(&fault)))),
         };
-        Ok(Wanted::among(&refs, remote, rev))
+        Wanted::among(&refs, remote, rev).map_err(Fault::comment)
     }
 
     fn among(refs: &Map, remote: &str, rev: &str) -> Result<Wanted, String> {

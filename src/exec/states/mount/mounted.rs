@@ -102,10 +102,7 @@ impl State for Mounted {
         };
         let name = bare(&self.name);
         let mut work = Work { options: texts(&self.opts), name, device, fstype, state: self };
-        let seen = match work.look(context.ctx)? {
-            Ok(seen) => seen,
-            Err(wrong) => return Ok(failed(wrong)),
-        };
+        let seen = work.look(context.ctx)?;
         let would = work.would(context.ctx, &seen)?;
         if would.result == Some(true) && seen.now == Now::Mounted {
             let kept = if work.state.persist { ". Entry already exists in the fstab." } else { "" };
@@ -149,20 +146,17 @@ struct Seen {
 
 impl Work {
     /// The error is for whoever wrote the SLS.
-    fn look(&mut self, ctx: &Ctx) -> Result<Result<Seen, String>, Fault> {
+    fn look(&mut self, ctx: &Ctx) -> Result<Seen, Fault> {
         let all = active(ctx)?;
         let real_name = paths::real(ctx.host, &self.name);
         let entry = all.at(&listed(&real_name)).cloned();
-        let mut real_device = match self.real_device(ctx)? {
-            Ok(real_device) => real_device,
-            Err(wrong) => return Ok(Err(wrong)),
-        };
+        let mut real_device = self.real_device(ctx)?;
         if self.device.starts_with('/') && self.options.iter().any(|option| option == "bind") && entry.is_some() {
             real_device = self.bound(&all, entry.as_ref()).unwrap_or(real_device);
         }
         let Some(entry) = entry.filter(|_| self.state.mount) else {
             let now = if all.contains(&listed(&real_name)) { Now::Mounted } else { Now::Absent };
-            return Ok(Ok(Seen { now, real_device, real_name }));
+            return Ok(Seen { now, real_device, real_name });
         };
         let mut devices = Vec::new();
         for key in ["device", "alt_device", "device_uuid", "device_label"] {
@@ -192,10 +186,10 @@ impl Work {
                 None => Now::Other(devices),
             }
         };
-        Ok(Ok(Seen { now, real_device, real_name }))
+        Ok(Seen { now, real_device, real_name })
     }
 
-    fn real_device(&self, ctx: &Ctx) -> Result<Result<String, String>, Fault> {
+    fn real_device(&self, ctx: &Ctx) -> Result<String, Fault> {
         let device = &self.device;
         let upper = device.to_uppercase();
         if device.starts_with('/') {
@@ -203,26 +197,26 @@ impl Work {
             if let ["dev", group, volume] = parts.as_slice() {
                 let mapper = format!("/dev/mapper/{}-{}", group.replace('-', "--"), volume.replace('-', "--"));
                 if paths::exists(ctx.host, &mapper) {
-                    return Ok(Ok(mapper));
+                    return Ok(mapper);
                 }
             }
-            return Ok(Ok(paths::real(ctx.host, device)));
+            return Ok(paths::real(ctx.host, device));
         }
         let value = device.split_once('=').map(|(_, value)| value.trim_matches('"').to_owned()).unwrap_or_default();
         if upper.starts_with("UUID=") {
-            return Ok(Ok(value.to_lowercase()));
+            return Ok(value.to_lowercase());
         }
         if upper.starts_with("LABEL=") {
             let answer = Program::new(["blkid".to_owned(), "-t".to_owned(), format!("LABEL={value}")]).query(ctx)?;
             let first = answer.stdout.lines().next().and_then(|line| line.split(':').next()).map(str::to_owned);
-            return Ok(first
+            return first
                 .filter(|_| answer.is_success())
-                .ok_or(format!("Unable to find device with label {value}.")));
+                .ok_or_else(|| Fault::comment(format!("Unable to find device with label {value}.")));
         }
         // `sshfs#user@host:/path` is the device behind the sign.
         match device.split_once('#') {
-            Some((program, rest)) if !program.is_empty() => Ok(Ok(rest.to_owned())),
-            _ => Ok(Ok(device.clone())),
+            Some((program, rest)) if !program.is_empty() => Ok(rest.to_owned()),
+            _ => Ok(device.clone()),
         }
     }
 

@@ -80,10 +80,7 @@ impl State for Installed {
             verify,
             rules: Rules { ignore_epoch: self.ignore_epoch, allow_updates: self.allow_updates },
         };
-        let found = match request.find(ctx)? {
-            Ok(found) => found,
-            Err(wrong) => return Ok(failed(wrong)),
-        };
+        let found = request.find(ctx)?;
         let hold = self.kwargs.0.at("hold").map(Value::truthy);
         if found.is_empty() {
             let end = match found.compared && !self.sources.truthy() {

@@ -47,10 +47,10 @@ impl Found {
 
 impl Request {
     /// What is to be done. The error is for whoever wrote the SLS.
-    pub fn find(mut self, ctx: &Ctx) -> Result<Result<Found, String>, Fault> {
+    pub fn find(mut self, ctx: &Ctx) -> Result<Found, Fault> {
         let is_source = self.sources.truthy();
         if self.pkgs.truthy() && is_source {
-            return Ok(Err("Only one of \"pkgs\" and \"sources\" is permitted.".to_owned()));
+            return Err(Fault::comment("Only one of \"pkgs\" and \"sources\" is permitted.".to_owned()));
         }
         let installed = installed_versions(ctx)?;
         let desired = match (self.pkgs.truthy(), is_source) {
@@ -60,7 +60,7 @@ impl Request {
         };
         let Some(mut desired) = desired.filter(|desired| !desired.is_empty()) else {
             let kind = if is_source { "sources" } else { "pkgs" };
-            return Ok(Err(format!("Invalidly formatted '{kind}' parameter. See minion log.")));
+            return Err(Fault::comment(format!("Invalidly formatted '{kind}' parameter. See minion log.")));
         };
         if !is_source {
             self.resolve_latest(ctx, &mut desired, &installed)?;
@@ -85,10 +85,7 @@ impl Request {
                 continue;
             }
             let wanted = match (is_source, wanted) {
-                (true, Some(address)) => match file_version(ctx, address)? {
-                    Ok(version) => version,
-                    Err(problem) => return Ok(Err(problem)),
-                },
+                (true, Some(address)) => file_version(ctx, address)?,
                 (_, wanted) => wanted.clone(),
             };
             if let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) {
@@ -106,13 +103,13 @@ impl Request {
                         found.reinstalled.push((name.clone(), target.1.filter(|_| is_source)));
                         found.altered.push((name.clone(), files));
                     }
-                    Err(fault) => return Ok(Err(fault.to_string())),
+                    Err(fault) => return Err(Fault::comment(fault.to_string())),
                 }
             }
         }
         found.desired = desired;
         found.verify = self.verify.take();
-        Ok(Ok(found))
+        Ok(found)
     }
 
     /// `latest` as a version is the newest that there is.
@@ -175,23 +172,23 @@ pub fn shown((name, version): &(String, Option<String>)) -> String {
 }
 
 /// The version of a package that is a file; nothing where the host's tools cannot say. The error is why it is not there.
-fn file_version(ctx: &Ctx, address: &str) -> Result<Result<Option<String>, String>, Fault> {
+fn file_version(ctx: &Ctx, address: &str) -> Result<Option<String>, Fault> {
     let kept = match ask(ctx, "cp.cache_file", [("path", address.into())]) {
         Ok(kept) => kept,
-        Err(fault) => return Ok(Err(format!("Unable to cache {address}: {fault}"))),
+        Err(fault) => return Err(Fault::comment(format!("Unable to cache {address}: {fault}"))),
     };
     let Some(path) = kept.as_str().filter(|path| !path.is_empty()) else {
-        return Ok(Err(format!("Unable to cache {address}: file not found")));
+        return Err(Fault::comment(format!("Unable to cache {address}: file not found")));
     };
     let program = if ctx.host.which("dpkg-deb").is_some() {
         Program::new(["dpkg-deb", "-f", path, "Version"])
     } else if ctx.host.which("rpm").is_some() {
         Program::new(["rpm", "-qp", "--queryformat", "%|EPOCH?{%{EPOCH}:}|%{VERSION}-%{RELEASE}", path])
     } else {
-        return Ok(Ok(None));
+        return Ok(None);
     };
     let answer = program.query(ctx)?;
-    Ok(Ok(answer.is_success().then(|| answer.stdout.trim().to_owned())))
+    Ok(answer.is_success().then(|| answer.stdout.trim().to_owned()))
 }
 
 #[cfg(test)]

@@ -42,5 +42,5 @@ impl State for Watched {
 
 fn again<S: State + Record>(context: &PlanContext, sfun: &str, arguments: Map) -> Result<Plan, Fault> {
     let wrong = |error| Fault::arguments::<S>(format!("pkg.{sfun}"), error);
-    S::bind(Arguments::keywords(arguments)).map_err(wrong)?.plan(context)
+    S::bind(Arguments::keywords(arguments)).map_err(wrong)?.planned(context)
 }
