@@ -90,18 +90,15 @@ impl Keeper {
 }
 
 impl Request<'_> {
-    /// Finds the content and brings it so far. The inner error is for whoever wrote the state.
-    pub fn find(&self, ctx: &Ctx, until: Until) -> Result<Result<Found, Complaint>, Fault> {
-        let Some(address) = self.address.filter(|address| !address.is_empty()) else { return Ok(Ok(Found::default())) };
+    /// Finds the content and brings it so far. A [`Fault::Comment`] is for whoever wrote the state.
+    pub fn find(&self, ctx: &Ctx, until: Until) -> Result<Found, Fault> {
+        let Some(address) = self.address.filter(|address| !address.is_empty()) else { return Ok(Found::default()) };
         let keeper = Keeper::of(address);
         let own = own_path(address);
         if keeper == Keeper::Host && !paths::exists(ctx.host, own) {
-            return Ok(Err(format!("Local file source {own} does not exist")));
+            return Err(Fault::comment(format!("Local file source {own} does not exist")));
         }
-        let sum = match self.sum(ctx, address, keeper, until)? {
-            Ok(sum) => sum,
-            Err(complaint) => return Ok(Err(complaint)),
-        };
+        let sum = self.sum(ctx, address, keeper, until)?;
         // What need not be verified and is in the cache is not fetched again.
         let kept = if self.verify == Verify::Skip && keeper == Keeper::Others { self.kept(ctx, address) } else { None };
         let is_kept = kept.is_some();
@@ -110,13 +107,15 @@ impl Request<'_> {
             (Keeper::FileServer, Until::Known) => Body::Away,
             (Keeper::FileServer, Until::Here) => match self.of_file_server(ctx, address)? {
                 Some(path) => Body::At(path),
-                None => return Ok(Err(self.missing(address))),
+                None => return Err(Fault::comment(self.missing(address))),
             },
             (Keeper::Others, _) => {
                 match kept.map_or_else(|| self.cached(ctx, address, sum.as_ref()), |path| Ok(Some(path))) {
                     Ok(Some(path)) => Body::At(path),
-                    Ok(None) => return Ok(Err(format!("Source file '{}' not found", redacted(address)))),
-                    Err(fault) => return Ok(Err(format!("Failed to cache {}: {fault}", redacted(address)))),
+                    Ok(None) => return Err(Fault::comment(format!("Source file '{}' not found", redacted(address)))),
+                    Err(fault) => {
+                        return Err(Fault::comment(format!("Failed to cache {}: {fault}", redacted(address))));
+                    }
                 }
             }
         };
@@ -128,11 +127,11 @@ impl Request<'_> {
             Body::At(path) if until == Until::Here => return self.checked(ctx, path, sum),
             Body::At(path) if is_kept => {
                 let sum = Some(Sum::of(ctx.host, path, HashType::Sha256)?);
-                return Ok(Ok(Found { content: Content { body, sum }, mismatch: None }));
+                return Ok(Found { content: Content { body, sum }, mismatch: None });
             }
             _ => {}
         }
-        Ok(Ok(Found { content: Content { body, sum }, mismatch: None }))
+        Ok(Found { content: Content { body, sum }, mismatch: None })
     }
 
     /// Whether the file has the digest that is asked for already, so that no web server need be asked for the content.
@@ -148,32 +147,27 @@ impl Request<'_> {
     }
 
     /// The digest that the content has, or has to have.
-    fn sum(
-        &self,
-        ctx: &Ctx,
-        address: &str,
-        keeper: Keeper,
-        until: Until,
-    ) -> Result<Result<Option<Sum>, Complaint>, Fault> {
+    fn sum(&self, ctx: &Ctx, address: &str, keeper: Keeper, until: Until) -> Result<Option<Sum>, Fault> {
         let hash = self.said.hash.filter(|hash| !hash.is_empty());
         match (keeper, hash) {
-            (Keeper::FileServer, _) if until == Until::Here => Ok(Ok(None)),
+            (Keeper::FileServer, _) if until == Until::Here => Ok(None),
             (Keeper::FileServer, _) => {
                 let (path, own) = split_saltenv(address);
                 let saltenv = own.as_deref().unwrap_or(self.saltenv);
-                let missing = || format!("Source file {address} not found in saltenv '{}'", self.saltenv);
+                let missing =
+                    || Fault::comment(format!("Source file {address} not found in saltenv '{}'", self.saltenv));
                 let hash = halite_node::fileserver::files(ctx)?.hash(&address::parse(&path).0, saltenv)?;
-                Ok(hash.map(|hash| Some(Sum { kind: hash.kind, digest: hash.digest })).ok_or_else(missing))
+                hash.map(|hash| Some(Sum { kind: hash.kind, digest: hash.digest })).ok_or_else(missing)
             }
-            (Keeper::Host, None) if until == Until::Here => Ok(Ok(None)),
-            (Keeper::Host, None) => Sum::of(ctx.host, own_path(address), HashType::Sha256).map(Some).map(Ok),
-            _ if self.verify == Verify::Skip => Ok(Ok(None)),
+            (Keeper::Host, None) if until == Until::Here => Ok(None),
+            (Keeper::Host, None) => Sum::of(ctx.host, own_path(address), HashType::Sha256).map(Some),
+            _ if self.verify == Verify::Skip => Ok(None),
             (_, Some(_)) => {
                 let sum = self.said.sum(ctx, self.name, address, self.saltenv);
-                Ok(sum.map(Some).map_err(|fault| format!("Unable to manage file: {fault}")))
+                sum.map(Some).map_err(|fault| Fault::comment(format!("Unable to manage file: {fault}")))
             }
-            (_, None) if self.verify == Verify::Etag => Ok(Ok(None)),
-            (_, None) => Ok(Err(unverifiable(address))),
+            (_, None) if self.verify == Verify::Etag => Ok(None),
+            (_, None) => Err(Fault::comment(unverifiable(address))),
         }
     }
 
@@ -203,12 +197,14 @@ impl Request<'_> {
     }
 
     /// Compares a file with the digest that it should have.
-    fn checked(&self, ctx: &Ctx, path: &str, wanted: Option<Sum>) -> Result<Result<Found, Complaint>, Fault> {
+    fn checked(&self, ctx: &Ctx, path: &str, wanted: Option<Sum>) -> Result<Found, Fault> {
         let address = self.address.unwrap_or_default();
         if Keeper::of(address) == Keeper::Host {
             match Part::At(path).start(ctx.host, 1) {
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Err(self.missing(address))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(Fault::comment(self.missing(address)));
+                }
                 Err(error) => return Err(refused(path, &error)),
             }
         }
@@ -222,7 +218,7 @@ impl Request<'_> {
             }
             _ => None,
         };
-        Ok(Ok(Found { content: Content { body: Body::At(path.to_owned()), sum: own }, mismatch }))
+        Ok(Found { content: Content { body: Body::At(path.to_owned()), sum: own }, mismatch })
     }
 
     /// That there is nothing where the content should be.

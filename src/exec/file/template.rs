@@ -38,13 +38,7 @@ impl Template {
     }
 
     /// All of a content, run through the engine where one is named.
-    pub fn text(
-        &self,
-        ctx: &Ctx,
-        source: &str,
-        saltenv: &str,
-        body: Body,
-    ) -> Result<Result<Vec<u8>, Complaint>, Fault> {
+    pub fn text(&self, ctx: &Ctx, source: &str, saltenv: &str, body: Body) -> Result<Vec<u8>, Fault> {
         let bytes = match body {
             Body::Away => Vec::new(),
             Body::Bytes(bytes) => bytes,
@@ -52,19 +46,19 @@ impl Template {
                 let whole = Part::At(&path).whole(ctx.host, LONGEST).map_err(|error| refused(&path, &error))?;
                 match whole {
                     Some(bytes) => bytes,
-                    None => return Ok(Err(format!("{source} is too long: more than {LONGEST} bytes"))),
+                    None => return Err(Fault::comment(format!("{source} is too long: more than {LONGEST} bytes"))),
                 }
             }
         };
-        Ok(self.apply(ctx, source, saltenv, bytes))
+        self.apply(ctx, source, saltenv, bytes).map_err(Fault::comment)
     }
 
     /// The same of a content wherever it is; without an engine it stays there.
-    pub fn made(&self, ctx: &Ctx, source: &str, saltenv: &str, body: Body) -> Result<Result<Body, Complaint>, Fault> {
+    pub fn made(&self, ctx: &Ctx, source: &str, saltenv: &str, body: Body) -> Result<Body, Fault> {
         if self.engine.is_none() || body == Body::Away {
-            return Ok(Ok(body));
+            return Ok(body);
         }
-        Ok(self.text(ctx, source, saltenv, body)?.map(Body::Bytes))
+        self.text(ctx, source, saltenv, body).map(Body::Bytes)
     }
 }
 
@@ -82,10 +76,10 @@ mod tests {
         host.append(Path::new("/long"), &vec![b'x'; LONGEST as usize + 1]).unwrap();
         let jinja = Template { engine: Some("jinja".to_owned()), ..Template::default() };
         let made = |template: &Template, path: &str| {
-            on(&host, |ctx| template.made(ctx, "salt://t", "base", Body::At(path.to_owned())).unwrap())
+            on(&host, |ctx| template.made(ctx, "salt://t", "base", Body::At(path.to_owned())))
         };
         assert_eq!(made(&jinja, "/t"), Ok(Body::Bytes(b"2\n".to_vec())));
-        assert!(made(&jinja, "/long").unwrap_err().starts_with("salt://t is too long"));
+        assert!(matches!(made(&jinja, "/long"), Err(Fault::Comment(why)) if why.starts_with("salt://t is too long")));
         assert_eq!(made(&Template::default(), "/long"), Ok(Body::At("/long".to_owned())));
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use halite_value::record::{Arguments, Record};
-//! crate::record! {
+//! halite_value::record! {
 //!     /// Run a command and return what it printed.
 //!     pub struct Run {
 //!         /// the command line

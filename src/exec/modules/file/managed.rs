@@ -10,10 +10,10 @@ use halite_file::choice::first_of;
 use halite_file::content::{Body, Content};
 use halite_file::desired::{Desired, Fetch, Links};
 use halite_file::difference::{Ignored, Shown};
+use halite_file::shown_mode;
 use halite_file::source::{Request, Until, Verify, mode_of, variables};
 use halite_file::sum::{Said, Sum};
 use halite_file::template::Template;
-use halite_file::{Complaint, shown_mode};
 use halite_lang::digest::HashType;
 use halite_node::fileserver::client::FileClient;
 use halite_value::record;
@@ -93,41 +93,33 @@ impl Run for GetManaged {
             let sum = sum.map_or_else(Map::new, |sum| sum.shown());
             Value::List(vec![path.into(), sum.into(), comment.into()])
         };
-        Ok(match brought(ctx, &request, self.template, variables(known, self.defaults, self.context))? {
+        Ok(match brought(ctx, &request, self.template, variables(known, self.defaults, self.context)) {
             Ok(Content { body: Body::Bytes(bytes), sum }) => {
                 let made = FileClient::new(ctx).cache.hold(&bytes)?;
                 shown(made.to_string_lossy().into_owned(), sum, String::new()).into()
             }
             Ok(Content { body: Body::At(path), sum }) => shown(path, sum, String::new()).into(),
             Ok(Content { body: Body::Away, sum }) => shown(String::new(), sum, String::new()).into(),
-            Err(comment) => shown(String::new(), None, comment).into(),
+            Err(Fault::Comment(comment)) => shown(String::new(), None, comment).into(),
+            Err(fault) => return Err(fault),
         })
     }
 }
 
-/// Finds a content and runs it through a template, where one is named. The inner error is for whoever wrote the state.
-fn brought(
-    ctx: &Ctx,
-    request: &Request,
-    engine: Option<String>,
-    variables: Map,
-) -> Result<Result<Content, Complaint>, Fault> {
+/// Finds a content and runs it through a template, where one is named. A [`Fault::Comment`] is for whoever wrote the state.
+fn brought(ctx: &Ctx, request: &Request, engine: Option<String>, variables: Map) -> Result<Content, Fault> {
     let until = if engine.is_some() { Until::Here } else { Until::Known };
-    let content = match request.find(ctx, until)? {
-        Ok(found) => found.content,
-        Err(complaint) => return Ok(Err(complaint)),
-    };
+    let content = request.find(ctx, until)?.content;
     let source = request.address.unwrap_or_default();
     let mut all = Map::from_iter([("name", request.name), ("source", source)]);
     all.extend(variables);
     let template = Template { engine, variables: all };
     Ok(match template.made(ctx, source, request.saltenv, content.body)? {
-        Ok(Body::Bytes(bytes)) => {
+        Body::Bytes(bytes) => {
             let sum = Sum { kind: HashType::Sha256, digest: HashType::Sha256.of_bytes(&bytes) };
-            Ok(Content { body: Body::Bytes(bytes), sum: Some(sum) })
+            Content { body: Body::Bytes(bytes), sum: Some(sum) }
         }
-        Ok(body) => Ok(Content { body, sum: content.sum }),
-        Err(complaint) => Err(complaint),
+        body => Content { body, sum: content.sum },
     })
 }
 
@@ -297,9 +289,10 @@ impl Run for CheckManaged {
             shows_new: false,
         };
         let pair = |result: Value, comment: String| Value::List(vec![result, comment.into()]);
-        let mut changes = match checked.found(ctx)? {
+        let mut changes = match checked.found(ctx) {
             Ok(found) => found.changes,
-            Err(comment) => return Ok(pair(false.into(), comment).into()),
+            Err(Fault::Comment(comment)) => return Ok(pair(false.into(), comment).into()),
+            Err(fault) => return Err(fault),
         };
         // Below /tmp owner and mode are nobody's business.
         if is_temporary {
@@ -347,9 +340,10 @@ impl Run for CheckManagedChanges {
             ignored,
             shows_new: self.new_file_diff,
         };
-        Ok(match checked.found(ctx)? {
+        Ok(match checked.found(ctx) {
             Ok(found) => found.shown(has_ignored).into(),
-            Err(comment) => Value::List(vec![false.into(), comment.into()]).into(),
+            Err(Fault::Comment(comment)) => Value::List(vec![false.into(), comment.into()]).into(),
+            Err(fault) => return Err(fault),
         })
     }
 }
@@ -366,8 +360,8 @@ struct Checked {
 }
 
 impl Checked {
-    /// The inner error says why the content cannot be had.
-    fn found(self, ctx: &Ctx) -> Result<Result<Found, Complaint>, Fault> {
+    /// A [`Fault::Comment`] says why the content cannot be had.
+    fn found(self, ctx: &Ctx) -> Result<Found, Fault> {
         let Wished { name, source, source_hash, saltenv, contents, mut mode, .. } = self.wished;
         let (source, source_hash) = first_of(ctx, source, source_hash, &saltenv)?;
         let source = Some(source).filter(Value::truthy).map(|source| source.to_text());
@@ -389,10 +383,7 @@ impl Checked {
                 verify: Verify::given(self.wished.skip_verify, false),
             };
             let variables = variables(known, self.wished.defaults, self.wished.context);
-            content = match brought(ctx, &request, self.wished.template, variables)? {
-                Ok(content) => content,
-                Err(complaint) => return Ok(Err(complaint)),
-            };
+            content = brought(ctx, &request, self.wished.template, variables)?;
             if let (true, Some(source)) = (self.keeps_mode && content.body != Body::Away, &source)
                 && let Some(own) = mode_of(ctx, source, &saltenv)?
             {
@@ -415,6 +406,6 @@ impl Checked {
             ignored: self.ignored,
             shows_new: self.shows_new,
         };
-        expected.changes(ctx).map(Ok)
+        expected.changes(ctx)
     }
 }

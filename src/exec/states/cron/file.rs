@@ -66,9 +66,9 @@ impl State for File {
             ..Source::default()
         };
         let found = match source.load(context, "") {
-            Ok(Ok(Some(found))) => found,
-            Ok(Ok(None)) => return Ok(failed("cron.file: the name is the address of a file")),
-            Ok(Err(complaint)) => return Ok(failed(complaint)),
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(failed("cron.file: the name is the address of a file")),
+            Err(Fault::Comment(complaint)) => return Ok(failed(complaint)),
             Err(fault) => return Ok(failed(format!("Unable to manage file: {fault}"))),
         };
         if let Some(Mismatch { kind, wanted, own }) = found.mismatch {
@@ -78,10 +78,7 @@ impl State for File {
             )));
         }
         let template = Template::new(&self.template, &self.defaults, &self.context);
-        let new = match template.text(ctx, &found.address, context.saltenv, found.body)? {
-            Ok(new) => new,
-            Err(complaint) => return Ok(failed(complaint)),
-        };
+        let new = template.text(ctx, &found.address, context.saltenv, found.body)?;
         let difference = between_bytes(ctx, old.as_bytes(), &new, Shown { of_template: true, ..Shown::ALL }, None).text;
         if difference.is_empty() {
             let would = format!("The crontab of user {user} is in the correct state");

@@ -3,7 +3,7 @@
 use super::source::{Texts, texts};
 use super::{existing, own_name, refused, single};
 use halite_core::paths::make_directories;
-use halite_core::state::{Outcome, Plan, PlanContext, State, already, change, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, change};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::difference::Shown;
 use halite_file::template::Template;
@@ -87,10 +87,7 @@ pub fn add<S: Side>(
 ) -> Result<Plan, Fault> {
     let ctx = context.ctx;
     let name = own_name(ctx, name);
-    let chunks = match chunks(context, &name, S::FUNCTION, text, given)? {
-        Ok(chunks) => chunks,
-        Err(wrong) => return Ok(failed(wrong)),
-    };
+    let chunks = chunks(context, &name, S::FUNCTION, text, given)?;
     if !paths::exists(ctx.host, &name) {
         let would = format!("File {name} is set to be created");
         return Ok(change(single("new", name.as_str()), would, move |ctx| {
@@ -101,10 +98,7 @@ pub fn add<S: Side>(
             Ok(write(ctx, &name, "", &lines, &side))
         }));
     }
-    let old = match text_at(ctx, &name)? {
-        Ok(old) => old,
-        Err(wrong) => return Ok(failed(wrong)),
-    };
+    let old = text_at(ctx, &name)?;
     let lines = side.missing(&chunks, &old)?;
     if lines.is_empty() {
         return Ok(already(format!("File {name} is in correct state")));
@@ -150,29 +144,28 @@ fn chunks(
     function: &str,
     text: &Value,
     given: &Texts,
-) -> Result<Result<Vec<String>, String>, Fault> {
+) -> Result<Vec<String>, Fault> {
     match existing(context.ctx, name, function) {
-        Err(wrong) if !wrong.ends_with(": file not found") => return Ok(Err(wrong)),
+        Err(wrong) if !wrong.ends_with(": file not found") => return Err(Fault::comment(wrong)),
         _ => {}
     }
-    Ok(match texts(context, given)? {
-        Ok(Some(texts)) => Ok(texts),
-        Err(complaint) => Err(complaint),
-        Ok(None) => match text {
-            Value::Null => Err(format!("No text found to {function}. Nothing {function}ed")),
-            Value::List(items) => Ok(items.iter().map(Value::to_text).collect()),
-            text => Ok(vec![text.to_text()]),
-        },
-    })
+    if let Some(texts) = texts(context, given)? {
+        return Ok(texts);
+    }
+    match text {
+        Value::Null => Err(Fault::comment(format!("No text found to {function}. Nothing {function}ed"))),
+        Value::List(items) => Ok(items.iter().map(Value::to_text).collect()),
+        text => Ok(vec![text.to_text()]),
+    }
 }
 
 /// The text of a file.
-fn text_at(ctx: &Ctx, name: &str) -> Result<Result<String, String>, Fault> {
+fn text_at(ctx: &Ctx, name: &str) -> Result<String, Fault> {
     if paths::is_directory(ctx.host, name) {
-        return Ok(Err(format!("{name} is not a file")));
+        return Err(Fault::comment(format!("{name} is not a file")));
     }
     let bytes = ctx.host.read(Path::new(name)).map_err(|error| super::fault(name, &error))?;
-    Ok(String::from_utf8(bytes).map_err(|_| format!("{name} is not text in UTF-8")))
+    String::from_utf8(bytes).map_err(|_| Fault::comment(format!("{name} is not text in UTF-8")))
 }
 
 /// Makes the directories above a file. What comes back is why there is none.

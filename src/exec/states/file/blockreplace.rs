@@ -86,10 +86,7 @@ impl State for Blockreplace {
             }
             content.push_str(&line);
         }
-        match texts(context, &given_texts)? {
-            Ok(more) => content.extend(more.into_iter().flatten()),
-            Err(complaint) => return Ok(failed(complaint)),
-        }
+        content.extend(texts(context, &given_texts)?.into_iter().flatten());
         // Nothing is another wish here than False.
         let mut arguments = given([
             ("path", name.into()),

@@ -9,7 +9,6 @@ use super::target::{Seen, above};
 use super::{accumulated, is_directory, mode, own_name, single};
 use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, stands};
 use halite_core::{Ctx, Fault, paths};
-use halite_file::Complaint;
 use halite_file::access::Access;
 use halite_file::arguments::SignersOfBoth;
 use halite_file::attributes::SelinuxContext;
@@ -262,13 +261,14 @@ impl Managed {
         let loaded = match contents {
             Some(bytes) => {
                 let made = self.template(ctx, &name).apply(ctx, &name, context.saltenv, bytes);
-                Ok(made.map(|bytes| Some(Loaded { body: Body::Bytes(bytes), ..Loaded::default() })))
+                let loaded = |bytes| Some(Loaded { body: Body::Bytes(bytes), ..Loaded::default() });
+                made.map(loaded).map_err(Fault::comment)
             }
             None => self.loaded(context),
         };
         let loaded = match loaded {
-            Ok(Ok(loaded)) => loaded,
-            Ok(Err(complaint)) => {
+            Ok(loaded) => loaded,
+            Err(Fault::Comment(complaint)) => {
                 let done = match self.source.truthy() {
                     true => format!("Unable to manage file: {complaint}"),
                     false => complaint.clone(),
@@ -337,9 +337,7 @@ impl Managed {
         });
         let again = Again { source: self.source(), saltenv: context.saltenv.to_owned() };
         let apply = move |ctx: &Ctx| {
-            if let Err(complaint) = again.bring(ctx, &mut desired)? {
-                return Ok(Outcome::failed(complaint));
-            }
+            again.bring(ctx, &mut desired)?;
             match checked(ctx, &desired, check)? {
                 Some(complaint) => Ok(complaint),
                 None => seen.make(ctx, &desired),
@@ -349,22 +347,15 @@ impl Managed {
     }
 
     /// The content of the source, run through the template where one is named; nothing where there is no source.
-    fn loaded(&self, context: &PlanContext) -> Result<Result<Option<Loaded>, Complaint>, Fault> {
-        let found = match self.source().load(context, &self.name)? {
-            Ok(Some(found)) => found,
-            Ok(None) => return Ok(Ok(None)),
-            Err(complaint) => return Ok(Err(complaint)),
-        };
+    fn loaded(&self, context: &PlanContext) -> Result<Option<Loaded>, Fault> {
+        let Some(found) = self.source().load(context, &self.name)? else { return Ok(None) };
         let Found { address, body, sum, mismatch } = found;
         let mut template = self.template(context.ctx, &self.name);
         template.variables.entry_or("source", || address.as_str().into());
-        let body = match template.made(context.ctx, &address, context.saltenv, body)? {
-            Ok(body) => body,
-            Err(complaint) => return Ok(Err(complaint)),
-        };
+        let body = template.made(context.ctx, &address, context.saltenv, body)?;
         // What a template makes has another digest.
         let sum = sum.filter(|_| matches!(body, Body::At(_)));
-        Ok(Ok(Some(Loaded { body, address: Some(address), sum, mismatch })))
+        Ok(Some(Loaded { body, address: Some(address), sum, mismatch }))
     }
 
     fn links(&self) -> Links {
@@ -443,21 +434,20 @@ struct Again {
 }
 
 impl Again {
-    fn bring(&self, ctx: &Ctx, desired: &mut Desired) -> Result<Result<(), Complaint>, Fault> {
+    fn bring(&self, ctx: &Ctx, desired: &mut Desired) -> Result<(), Fault> {
         match &desired.body {
             Some(Body::At(path)) if !paths::exists(ctx.host, path) => {}
-            _ => return Ok(Ok(())),
+            _ => return Ok(()),
         }
         let context = PlanContext { ctx, low: &Map::new(), saltenv: &self.saltenv, changed: &[], rehearsal: None };
         match self.source.load(&context, &desired.name)? {
-            Ok(Some(Found { body, sum, mismatch: None, .. })) => {
+            Some(Found { body, sum, mismatch: None, .. }) => {
                 desired.body = Some(body);
                 desired.verified = sum;
-                Ok(Ok(()))
+                Ok(())
             }
-            Ok(Some(Found { address, .. })) => Ok(Err(format!("{address} has changed while it was looked at"))),
-            Ok(None) => Ok(Err(format!("The source of {} is not there any more", desired.name))),
-            Err(complaint) => Ok(Err(complaint)),
+            Some(Found { address, .. }) => Err(Fault::comment(format!("{address} has changed while it was looked at"))),
+            None => Err(Fault::comment(format!("The source of {} is not there any more", desired.name))),
         }
     }
 }

@@ -104,9 +104,9 @@ impl Patch {
         let inner = PlanContext { saltenv: &saltenv, ..*context };
         let template = Template::new(&self.template, &self.defaults, &self.context);
         let found = match source.load(&inner, "") {
-            Ok(Ok(Some(found))) => found,
-            Ok(Ok(None)) => return Ok(failed("file.patch: give the patch as 'source'")),
-            Ok(Err(complaint)) => return Ok(failed(format!("Unable to manage file: {complaint}"))),
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(failed("file.patch: give the patch as 'source'")),
+            Err(Fault::Comment(complaint)) => return Ok(failed(format!("Unable to manage file: {complaint}"))),
             Err(fault) => return Ok(failed(fault.to_string())),
         };
         if let Some(Mismatch { kind, wanted, own }) = found.mismatch {
@@ -115,9 +115,10 @@ impl Patch {
                 "Specified {kind} checksum for {address} ({wanted}) does not match actual checksum ({own})"
             )));
         }
-        let bytes = match template.text(ctx, &found.address, inner.saltenv, found.body)? {
+        let bytes = match template.text(ctx, &found.address, inner.saltenv, found.body) {
             Ok(bytes) => bytes,
-            Err(complaint) => return Ok(failed(format!("Unable to manage file: {complaint}"))),
+            Err(Fault::Comment(complaint)) => return Ok(failed(format!("Unable to manage file: {complaint}"))),
+            Err(fault) => return Err(fault),
         };
         let mut argv = vec![program.to_string_lossy().into_owned()];
         argv.extend(options);

@@ -2,7 +2,6 @@
 
 use halite_core::Fault;
 use halite_core::state::PlanContext;
-use halite_file::Complaint;
 use halite_file::choice::first_of;
 use halite_file::content::Body;
 use halite_file::source::{Mismatch, Request, Until, Verify, mode_of, unverifiable};
@@ -51,23 +50,20 @@ impl Source {
     }
 
     /// Brings the content here. `name` is the path of the file that it is for.
-    pub fn load(&self, context: &PlanContext, name: &str) -> Result<Result<Option<Found>, Complaint>, Fault> {
-        let Some((address, hash)) = self.choice(context)? else { return Ok(Ok(None)) };
+    pub fn load(&self, context: &PlanContext, name: &str) -> Result<Option<Found>, Fault> {
+        let Some((address, hash)) = self.choice(context)? else { return Ok(None) };
         let hash = hash.truthy().then(|| hash_text(&hash));
         // What nothing is fetched by is refused, and so is a path that is not absolute.
         let kind = scheme(&address);
         if !matches!(kind.as_str(), "salt" | "http" | "https") {
             if !matches!(kind.as_str(), "" | "file") && hash.is_none() && self.verify == Verify::Hash {
-                return Ok(Err(unverifiable(&address)));
+                return Err(Fault::comment(unverifiable(&address)));
             }
             FileClient::new(context.ctx).cache_file(&address, context.saltenv, &Wanted::default())?;
         }
-        let found = match self.request(context, name, &address, hash.as_deref()).find(context.ctx, Until::Here)? {
-            Ok(found) => found,
-            Err(complaint) => return Ok(Err(complaint)),
-        };
+        let found = self.request(context, name, &address, hash.as_deref()).find(context.ctx, Until::Here)?;
         let content = found.content;
-        Ok(Ok(Some(Found { address, body: content.body, sum: content.sum, mismatch: found.mismatch })))
+        Ok(Some(Found { address, body: content.body, sum: content.sum, mismatch: found.mismatch }))
     }
 
     /// Whether a file has the hash that is asked for already, so that no web server need be asked for the content.
@@ -115,43 +111,45 @@ fn hash_text(hash: &Value) -> String {
 }
 
 /// The rendered texts of `source` or `sources`, as `file.append` and its like take them; nothing where none is given.
-pub fn texts(context: &PlanContext, given: &Texts) -> Result<Result<Option<Vec<String>>, Complaint>, Fault> {
+pub fn texts(context: &PlanContext, given: &Texts) -> Result<Option<Vec<String>>, Fault> {
     let list = |value: &Value| value.as_list().map(<[Value]>::to_vec).unwrap_or_default();
     let (sources, hashes) = (list(&given.sources), list(&given.source_hashes));
     if given.source.truthy() && !sources.is_empty() {
-        return Ok(Err("source and sources are mutually exclusive".to_owned()));
+        return Err(Fault::comment("source and sources are mutually exclusive".to_owned()));
     }
     if given.source_hash.truthy() && !hashes.is_empty() {
-        return Ok(Err("source_hash and source_hashes are mutually exclusive".to_owned()));
+        return Err(Fault::comment("source_hash and source_hashes are mutually exclusive".to_owned()));
     }
     let pairs: Vec<(Value, Value)> = match given.source.truthy() {
         true => vec![(given.source.clone(), given.source_hash.clone())],
         false => sources.into_iter().zip(hashes.into_iter().chain(std::iter::repeat(Value::Null))).collect(),
     };
     if pairs.is_empty() {
-        return Ok(Ok(None));
+        return Ok(None);
     }
     let mut all = Vec::new();
     for (address, hash) in pairs {
         let verify = if hash.truthy() { Verify::Hash } else { Verify::Skip };
         let source = Source { address: address.clone(), hash, verify, ..Source::default() };
-        let Ok(Some(found)) = source.load(context, "")? else {
-            return Ok(Err(format!("Failed to load template file {}", address.to_text())));
+        let found = match source.load(context, "") {
+            Ok(Some(found)) => found,
+            Ok(None) | Err(Fault::Comment(_)) => {
+                return Err(Fault::comment(format!("Failed to load template file {}", address.to_text())));
+            }
+            Err(fault) => return Err(fault),
         };
         if let Some(Mismatch { kind, wanted, own }) = found.mismatch {
             let address = address.to_text();
-            return Ok(Err(format!("The {kind} hash of {address} is {own} and not {wanted}")));
+            return Err(Fault::comment(format!("The {kind} hash of {address} is {own} and not {wanted}")));
         }
-        let rendered = match given.template.text(context.ctx, &found.address, context.saltenv, found.body)? {
-            Ok(rendered) => String::from_utf8_lossy(&rendered).into_owned(),
-            Err(complaint) => return Ok(Err(complaint)),
-        };
+        let rendered = given.template.text(context.ctx, &found.address, context.saltenv, found.body)?;
+        let rendered = String::from_utf8_lossy(&rendered).into_owned();
         if rendered.is_empty() {
-            return Ok(Err(format!("Failed to read rendered template file {0} ({0})", address.to_text())));
+            return Err(Fault::comment(format!("Failed to read rendered template file {0} ({0})", address.to_text())));
         }
         all.push(rendered);
     }
-    Ok(Ok(Some(all)))
+    Ok(Some(all))
 }
 
 /// Texts from elsewhere, as an SLS names them.
