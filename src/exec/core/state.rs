@@ -53,17 +53,23 @@ pub trait State: Record {
     /// The same for whoever calls a state: a [`Fault::Comment`], of the plan or of what carries it out, is a state that has
     /// failed with that comment.
     fn planned(self, context: &PlanContext) -> Result<Plan, Fault> {
-        match self.plan(context) {
-            Ok(Plan::Changes { would, apply }) => Ok(Plan::Changes {
-                would,
-                apply: Box::new(move |ctx| match apply(ctx) {
-                    Err(Fault::Comment(comment)) => Ok(Outcome::failed(comment)),
-                    ended => ended,
-                }),
+        commented(self.plan(context))
+    }
+}
+
+/// A plan in which each [`Fault::Comment`] is a state that has failed with that comment: for whoever goes on with a plan of
+/// its own, to clean up after it or to add to what it says.
+pub fn commented(plan: Result<Plan, Fault>) -> Result<Plan, Fault> {
+    match plan {
+        Ok(Plan::Changes { would, apply }) => Ok(Plan::Changes {
+            would,
+            apply: Box::new(move |ctx| match apply(ctx) {
+                Err(Fault::Comment(comment)) => Ok(Outcome::failed(comment)),
+                ended => ended,
             }),
-            Err(Fault::Comment(comment)) => Ok(failed(comment)),
-            other => other,
-        }
+        }),
+        Err(Fault::Comment(comment)) => Ok(failed(comment)),
+        other => other,
     }
 }
 
@@ -180,4 +186,27 @@ pub fn single(key: &str, value: impl Into<Value>) -> Map {
 /// Two values of something: what it was and what it is.
 pub fn from_to(old: impl Into<Value>, new: impl Into<Value>) -> Map {
     Map::from_iter([("old", old.into()), ("new", new.into())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoMaster;
+    use crate::testing::World;
+
+    #[test]
+    fn a_comment_of_a_plan_or_of_what_carries_it_out_is_a_failed_state() {
+        let world = World::new();
+        let ctx = world.ctx(&NoMaster);
+        let ended = |plan: Result<Plan, Fault>| match commented(plan)? {
+            Plan::Stands(outcome) => Ok(outcome),
+            Plan::Changes { apply, .. } => apply(&ctx),
+        };
+        let failed = Ok(Outcome::failed("not there"));
+        assert_eq!(ended(Err(Fault::comment("not there"))), failed);
+        assert_eq!(ended(Ok(change(Map::new(), "would", |_| Err(Fault::comment("not there"))))), failed);
+        assert_eq!(ended(Ok(change(Map::new(), "would", |_| Ok(Outcome::done("made"))))), Ok(Outcome::done("made")));
+        let fault = Fault::execution("the host's");
+        assert_eq!(ended(Err(fault.clone())), Err(fault));
+    }
 }

@@ -128,7 +128,7 @@ pub fn call(ctx: &Ctx, fun: &str, arguments: Arguments) -> Reply {
         return Err(TABLE.unknown(fun));
     };
     match (function.run)(arguments, ctx) {
-        Ok(reply) => reply,
+        Ok(reply) => reply.or_else(Fault::answered),
         Err(error) => Err(Fault::Arguments { fun: fun.to_owned(), error, info: function.info }),
     }
 }

@@ -7,7 +7,7 @@ use super::file::cached::Cached;
 use super::file::owner::owned;
 use super::file::source::Source;
 use extract::Work;
-use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, failed, state};
+use halite_core::state::{Function, Module, Outcome, Plan, PlanContext, State, already, commented, failed, state};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::arguments::SignersOfBoth;
 use halite_file::owner::Owner;
@@ -146,12 +146,12 @@ impl State for Extracted {
             return Ok(plan);
         }
         let unknown = Owner::new(context.ctx, &self.user, &self.group, None).unknown().into_iter().next();
-        Ok(owned(unknown, self.planned(context)?))
+        Ok(owned(unknown, commented(self.examined(context))?))
     }
 }
 
 impl Extracted {
-    fn planned(self, context: &PlanContext) -> Result<Plan, Fault> {
+    fn examined(self, context: &PlanContext) -> Result<Plan, Fault> {
         let ctx = context.ctx;
         let name = format!("{}/", self.name.trim_end_matches('/'));
         let source = Source { address: self.source.clone(), hash: self.source_hash.clone(), ..Source::default() };

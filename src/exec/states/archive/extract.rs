@@ -6,7 +6,7 @@ use super::{Extracted, Format};
 use halite_core::host::{ReadOnly, own};
 use halite_core::paths::remove_all;
 use halite_core::program::Program;
-use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, failed, given};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, ask, commented, failed, given};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_lang::words;
@@ -86,7 +86,7 @@ impl Work {
         let arguments = [("path", self.address.as_str().into()), ("saltenv", self.saltenv.as_str().into())];
         let path = ask(ctx, "cp.is_cached", arguments)?.to_text();
         let (keeps, saltenv, address) = (self.state.keeps_source(), self.saltenv.clone(), self.address.clone());
-        let outcome = match self.plan_at(&looking, &path)? {
+        let outcome = match commented(self.plan_at(&looking, &path))? {
             Plan::Stands(outcome) => outcome,
             Plan::Changes { apply, .. } => apply(ctx)?,
         };

@@ -7,7 +7,7 @@ use super::{absolute, is_directory, made_above, mode, own_name, refused, single}
 use below::{Below, Recursion};
 use halite_core::host::FileKind;
 use halite_core::paths::remove_all;
-use halite_core::state::{Outcome, Plan, PlanContext, State, failed, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, commented, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::owner::Owner;
 use halite_value::record;
@@ -89,7 +89,7 @@ impl State for Directory {
             Err(wrong) => return Ok(failed(owner.missing().unwrap_or(wrong))),
         };
         let missing = owner.missing();
-        let plan = self.planned(context, name, path, owner, file_mode)?;
+        let plan = commented(self.examined(context, name, path, owner, file_mode))?;
         Ok(match (missing, plan) {
             (Some(missing), Plan::Changes { would, .. }) => stands(would, Outcome::failed(missing)),
             (Some(missing), _) => failed(missing),
@@ -99,7 +99,7 @@ impl State for Directory {
 }
 
 impl Directory {
-    fn planned(
+    fn examined(
         self,
         context: &PlanContext,
         name: String,

@@ -7,7 +7,7 @@ use super::owner::owned;
 use super::source::{Found, Source};
 use super::target::{Seen, above};
 use super::{accumulated, is_directory, mode, own_name, single};
-use halite_core::state::{Outcome, Plan, PlanContext, State, already, failed, stands};
+use halite_core::state::{Outcome, Plan, PlanContext, State, already, commented, failed, stands};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::access::Access;
 use halite_file::arguments::SignersOfBoth;
@@ -148,7 +148,7 @@ impl State for Managed {
             return Ok(failed("selinux must be a map of seuser, serole, setype and serange"));
         }
         let warned = self.kwargs.0.contains("file_mode");
-        let plan = self.planned(context)?;
+        let plan = commented(self.examined(context))?;
         Ok(if warned { with_warning(plan) } else { plan })
     }
 }
@@ -167,7 +167,7 @@ fn with_warning(plan: Plan) -> Plan {
 }
 
 impl Managed {
-    fn planned(mut self, context: &PlanContext) -> Result<Plan, Fault> {
+    fn examined(mut self, context: &PlanContext) -> Result<Plan, Fault> {
         let ctx = context.ctx;
         let keeps_mode = self.mode.as_str().is_some_and(|mode| mode.eq_ignore_ascii_case("keep"));
         let mode = match mode(&self.mode) {

@@ -4,7 +4,7 @@ use super::source::Source;
 use super::{is_directory, own_name};
 use halite_core::host::own;
 use halite_core::program::{Answer, Program};
-use halite_core::state::{Outcome, Plan, PlanContext, State, failed};
+use halite_core::state::{Outcome, Plan, PlanContext, State, commented, failed};
 use halite_core::{Ctx, Fault, paths};
 use halite_file::source::{Mismatch, Verify};
 use halite_file::template::Template;
@@ -62,7 +62,7 @@ impl State for Patch {
             true => outcome,
             false => outcome.with("warnings", Value::list(warned.iter().map(String::as_str))),
         };
-        Ok(match self.planned(context)? {
+        Ok(match commented(self.examined(context))? {
             Plan::Stands(outcome) => Plan::Stands(mark(outcome)),
             Plan::Changes { would, apply } => {
                 let would = mark(would);
@@ -73,7 +73,7 @@ impl State for Patch {
 }
 
 impl Patch {
-    fn planned(self, context: &PlanContext) -> Result<Plan, Fault> {
+    fn examined(self, context: &PlanContext) -> Result<Plan, Fault> {
         let ctx = context.ctx;
         let Some(program) = ctx.host.which("patch") else {
             return Ok(failed("patch executable not found on minion"));
